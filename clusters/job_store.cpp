@@ -310,13 +310,16 @@ std::vector<JobPtr> JobStore::pods_of(const JobId& parent) const {
   return found;
 }
 
-Result<JobPtr> JobStore::decode(const Kind& kind, std::string text) const {
+Result<JobStore::Answered> JobStore::decode(const Kind& kind, std::string text) const {
+  const std::size_t bytes = text.size();
   const Result<Json> value = parse_json(kube::without_managed_fields(std::move(text)));
   if (!value) return value.error();
-  return kind.decode(*value, deps_.pool);
+  Result<JobPtr> job = kind.decode(*value, deps_.pool);
+  if (!job) return job.error();
+  return Answered{std::move(*job), bytes};
 }
 
-void JobStore::observe(JobPtr written) {
+void JobStore::observe(Answered written) {
   Informer* informer = find(&written->kind());
   if (informer) informer->observe(std::move(written));
 }

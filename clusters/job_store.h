@@ -89,9 +89,10 @@ class JobStore {
   /// The Pods that are planned with that job, by name.
   std::vector<jobs::JobPtr> pods_of(const jobs::JobId& parent) const;
 
+  using Answered = kube::Answered<jobs::GenericJob>;
   /// The job in an answer of the API server.
-  Result<jobs::JobPtr> decode(const Kind& kind, std::string text) const;
-  void observe(jobs::JobPtr written);
+  Result<Answered> decode(const Kind& kind, std::string text) const;
+  void observe(Answered written);
   void may_appear(const jobs::JobId& id);
   void observe_absent(const jobs::JobId& id, const jobs::JobPtr& before);
   void observe_unreadable(const jobs::JobId& id, const Error& error);

@@ -408,8 +408,9 @@ Task<Result<jobs::JobPtr>> LocalCluster::fetch_job(jobs::JobId id) {
   }
   auto job = jobs.decode(*id.kind, std::move(*text));
   if (!job) co_return job.error().within(id.str());
-  jobs.observe(*job);
-  co_return std::move(*job);
+  const jobs::JobPtr read = job->object;
+  jobs.observe(std::move(*job));
+  co_return read;
 }
 
 Task<Status> LocalCluster::remove_job(jobs::JobPtr job) {

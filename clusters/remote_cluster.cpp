@@ -400,11 +400,11 @@ Task<Status> RemoteCluster::read_into(Cache& cache, api::ResourceInfo resource, 
 }
 
 Task<Status> RemoteCluster::confirm(api::ObjectKey workload, std::vector<jobs::JobId> objects) {
-  using Copy = std::shared_ptr<const api::Workload>;
+  using Copy = kube::Answered<api::Workload>;
   const auto copy = [](std::string text) -> Result<Copy> {
     auto found = api::decode<api::Workload>(text);
     if (!found) return found.error();
-    return std::make_shared<const api::Workload>(std::move(*found));
+    return Copy{std::make_shared<const api::Workload>(std::move(*found)), text.size()};
   };
   kube::ObjectInformer<api::Workload>& copies = workloads;
   Status done = co_await confirm_in(copies, api::Workload::resource, workload, workload, copy);

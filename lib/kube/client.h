@@ -76,7 +76,7 @@ struct DeleteOptions {
 using OnItem = std::function<void(const Json& item, std::size_t bytes)>;
 
 /// How much a server may make us keep of one kind, so that it cannot exhaust our memory: by lists
-/// that never end, or by what it adds in watches.
+/// that never end, by what it adds in watches, or by its answers to reads and writes of one object.
 struct ListLimits {
   std::size_t pages_max = 20'000;       ///< of one list
   std::size_t objects_max = 5'000'000;  ///< of one list, or held by an informer

@@ -19,6 +19,31 @@ const api::ObjectMeta& metadata_of(const T& object) {
   }
 }
 
+/// About as long as the object's JSON text, as far as T holds it.
+template <class T>
+std::size_t text_bytes(const T& object) {
+  if constexpr (requires { object.raw_spec.size(); }) {
+    // The spec is there as a text; to parse and print it would cost more than all the rest.
+    if (!object.raw_spec.empty()) {
+      T lean;
+      lean.metadata = object.metadata;
+      lean.status = object.status;
+      return object.raw_spec.size() + dump_json(api::to_json(lean)).size();
+    }
+  }
+  return dump_json(api::to_json(object)).size();
+}
+
+/// An object as an answer of the server had it.
+template <class T>
+struct Answered {
+  std::shared_ptr<const T> object;  ///< not null
+  std::size_t bytes = 0;            ///< of its text; text_bytes() where that is not known
+
+  const T& operator*() const { return *object; }
+  const T* operator->() const { return object.get(); }
+};
+
 /// A local copy of every object of one resource (within the selectors of its options), kept up to
 /// date: list, watch from the list's resourceVersion, resume from the last event or bookmark when a
 /// watch ends, list again when the server no longer keeps that version. While the server cannot be
@@ -46,7 +71,7 @@ class ObjectInformer {
               [decode = std::move(decode)](const Json& value) -> Result<InformerCore::Decoded> {
                 Result<Ptr> object = decode(value);
                 if (!object) return object.error();
-                return decoded(std::move(*object));
+                return decoded(std::move(*object), 0);
               }) {}
 
   /// Runs until cancelled or stopped.
@@ -123,8 +148,11 @@ class ObjectInformer {
   /// Read your own writes: puts the object that a write returned into the store, unless the store
   /// already follows the server beyond it. The object must match the informer's selectors. Without
   /// it a reconciler that runs before its own write comes back through the watch decides on the
-  /// state before the write, and earns itself a conflict.
-  void observe(Ptr written) { core_.observe(decoded(std::move(written))); }
+  /// state before the write, and earns itself a conflict. An object with which the store would be
+  /// beyond the ListLimits is not kept, and ends the watch as an event would.
+  void observe(Answered<T> written) {
+    core_.observe(decoded(std::move(written.object), written.bytes));
+  }
   /// The server answered a read with "not found". `before` is what get() returned before the read.
   void observe_absent(const api::ObjectKey& key, const Ptr& before) {
     core_.observe_absent(key, before);
@@ -141,8 +169,9 @@ class ObjectInformer {
   static Ptr cast(const InformerCore::Object& object) {
     return std::static_pointer_cast<const T>(object);
   }
-  static InformerCore::Decoded decoded(Ptr object) {
+  static InformerCore::Decoded decoded(Ptr object, std::size_t bytes) {
     InformerCore::Decoded decoded;
+    decoded.bytes = bytes;
     decoded.key = metadata_of(*object).key();
     decoded.resource_version = metadata_of(*object).resource_version;
     decoded.object = std::move(object);
@@ -170,8 +199,9 @@ class Informer : public ObjectInformer<T> {
         transform_(std::move(transform)) {}
 
   void observe(T written) {
+    const std::size_t bytes = text_bytes(written);
     if (transform_) transform_(written);
-    ObjectInformer<T>::observe(std::make_shared<const T>(std::move(written)));
+    ObjectInformer<T>::observe({std::make_shared<const T>(std::move(written)), bytes});
   }
 
  private:

@@ -151,7 +151,7 @@ void InformerCore::stop() {
   anew_.notify_all();
 }
 
-/// Ends when the informer is stopped or a new list is wanted.
+/// Ends when the informer is stopped, a new list is wanted or an observed object was refused.
 Task<> InformerCore::interrupted() {
   while (!is_interrupted()) co_await anew_.wait();
 }
@@ -168,11 +168,21 @@ Task<> InformerCore::catch_up() {
 }
 
 Task<Status> InformerCore::follow() {
+  if (refused_) {
+    version_.clear();  // from now on the store would miss something
+    co_return *std::exchange(refused_, std::nullopt);
+  }
   const bool with_list =
       version_.empty() && options_.watch_list && !watch_list_refused_ && looks_ == 0;
   if (version_.empty() && !with_list) {
     const Status filled = co_await fill_from_list();
     if (!filled) co_return filled;
+    // The store may have observed objects that are newer than the list.
+    const Status within_limits = check_store();
+    if (!within_limits) {
+      version_.clear();
+      co_return within_limits;
+    }
   }
   if (may_rest()) co_return ok();
   looks_ = 0;
@@ -229,7 +239,8 @@ Task<Status> InformerCore::fill_from_list() {
 
 /// An object that was expected a while ago may come late.
 bool InformerCore::may_rest() const {
-  if (options_.rest <= Duration(0) || !store_.empty() || !undecodable_.empty()) return false;
+  if (options_.rest <= Duration(0) || refused_) return false;
+  if (!store_.empty() || !undecodable_.empty()) return false;
   return !version_.empty() && (!roused_ || deps_.clock.steady() - *roused_ >= options_.rest);
 }
 
@@ -324,12 +335,15 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
     // back off.
     if (!initial && heard_ - opened_ >= options_.retry_base) health_.failures = 0;
     take_event(**event, initial);
-    const Status within_limits = check_limits(initial);
+    if (initial && ends_initial_events(**event)) initial = nullptr;
+    const Status within_limits =
+        initial
+            ? check_limits(initial->objects.size() + initial->undecodable.size(), initial->bytes)
+            : check_store();
     if (!within_limits) {
       version_.clear();  // from now on the store would miss something
       co_return within_limits;
     }
-    if (initial && ends_initial_events(**event)) initial = nullptr;
   }
 }
 
@@ -349,16 +363,23 @@ void InformerCore::take_event(const WatchEvent& event, Listing* initial) {
   add_to(initial, *event.object, event.bytes);
 }
 
-Status InformerCore::check_limits(const Listing* initial) const {
+Status InformerCore::check_limits(std::size_t objects, std::size_t bytes) const {
   const ListLimits& limits = deps_.client.config().list_limits;
-  std::size_t objects = store_.size() + undecodable_.size(), bytes = bytes_;
-  if (initial) {
-    objects = initial->objects.size() + initial->undecodable.size();
-    bytes = initial->bytes;
-  }
   if (objects > limits.objects_max) return limits.beyond_objects();
   if (bytes > limits.bytes_max) return limits.beyond_bytes();
   return ok();
+}
+
+Status InformerCore::check_store() const {
+  return check_limits(store_.size() + undecodable_.size(), bytes_);
+}
+
+/// Whether the store has room for it.
+Status InformerCore::check_observed(const Decoded& written, const Entry* stored) const {
+  const Status named = check_name(written.key);
+  if (!named) return named;
+  return check_limits(store_.size() + undecodable_.size() + (stored ? 0 : 1),
+                      bytes_ - (stored ? stored->bytes : 0) + written.bytes);
 }
 
 // --- failures and health ---
@@ -542,7 +563,6 @@ void InformerCore::replace(const api::ObjectKey& key, Entry* stored, Entry entry
   const bool known = !stored->resource_version.empty();
   if (known && stored->resource_version == entry.resource_version) return;
   Change change{key, stored->object, entry.object};
-  if (entry.bytes == 0) entry.bytes = stored->bytes;  // of an observed write nothing is known
   bytes_ += entry.bytes - stored->bytes;
   *stored = std::move(entry);
   reindex(key, change.before.get(), change.after.get());
@@ -574,8 +594,15 @@ void InformerCore::observe(Decoded written) {
   if (relisting && !stored) return;
   const std::string& known = relisting ? stored->resource_version : version_;
   if (!is_older_version(known, written.resource_version).value_or(false)) return;
+  const Status fits = check_observed(written, stored);
+  if (!fits) {
+    if (relisting) return;  // the list says how the object is
+    refused_ = fits.error();
+    return anew_.notify_all();
+  }
   std::vector<Change> changes;
-  put(written.key, Entry{std::move(written.object), std::move(written.resource_version), 0},
+  put(written.key,
+      Entry{std::move(written.object), std::move(written.resource_version), written.bytes},
       &changes);
   notify(changes);
   rouse();

@@ -93,6 +93,7 @@ class InformerCore {
     api::ObjectKey key;
     std::string resource_version;
     Object object;
+    std::size_t bytes = 0;  ///< of its text; for observe()
   };
   using Decode = std::function<Result<Decoded>(const Json&)>;
   using IndexFunction = std::function<std::vector<std::string>(const void*)>;
@@ -154,7 +155,7 @@ class InformerCore {
   struct Entry {
     Object object;
     std::string resource_version;
-    std::size_t bytes = 0;  ///< of its JSON text, as far as known
+    std::size_t bytes = 0;  ///< of its JSON text
   };
   struct Index {
     IndexFunction function;
@@ -189,7 +190,9 @@ class InformerCore {
   Task<Result<WatchStream>> open_watch(bool with_list);
   Task<Status> read_until_silent(WatchStream stream, Listing* initial);
   Task<Status> read_events(WatchStream* stream, Listing* initial);
-  Status check_limits(const Listing* initial) const;
+  Status check_limits(std::size_t objects, std::size_t bytes) const;
+  Status check_store() const;
+  Status check_observed(const Decoded& written, const Entry* stored) const;
   Duration retry_delay(const Error& failure);
   bool says_absent(const Error& failure) const;
   Duration note_absent_resource(const Error& failure);
@@ -204,7 +207,7 @@ class InformerCore {
   void replace(const api::ObjectKey& key, Entry* stored, Entry entry, std::vector<Change>* changes);
   void erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes);
   void note_absent(const api::ObjectKey& key, Absence how);
-  bool is_interrupted() const { return stopped_ || anew_wanted_ != anew_begun_; }
+  bool is_interrupted() const { return stopped_ || anew_wanted_ != anew_begun_ || refused_; }
   Task<> interrupted();
   void reindex(const api::ObjectKey& key, const void* before, const void* after);
   void note_undecodable(const api::ObjectKey& key, const Error& error);
@@ -238,6 +241,7 @@ class InformerCore {
   int looks_ = 0;                        ///< lists since the rest began; 0: it does not rest
   bool watch_list_refused_ = false;
   bool stopped_ = false;
+  std::optional<Error> refused_;       ///< why an observed object was not kept
   std::optional<SteadyPoint> roused_;  ///< when an object was last expected
   Gone gone_;
   std::uint64_t anew_wanted_ = 0;  ///< how often a new list was asked for

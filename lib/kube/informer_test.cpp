@@ -1,5 +1,6 @@
 #include "lib/kube/informer.h"
 
+#include "lib/api/workload.h"
 #include "lib/kube/kube_test.h"
 #include "lib/kube/object_limits.h"
 
@@ -66,6 +67,10 @@ struct InformerTest : KubeTest {
   }
   static Thing thing(const std::string& name, const std::string& version) {
     return api::from_json<Thing>(thing_json(name, version, "blue")).value();
+  }
+
+  static Thing large_thing(const std::string& name, const std::string& version, std::size_t bytes) {
+    return api::from_json<Thing>(thing_json(name, version, std::string(bytes, 'r'))).value();
   }
 
   void TearDown() override {
@@ -260,6 +265,84 @@ TEST_F(InformerTest, TheBytesOfTheStoreAreLimited) {
   world.run_for(1s);
   EXPECT_FALSE(informer->health().connected);
   EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+}
+
+TEST_F(InformerTest, AnObservedObjectThatIsTooMuchIsNotKept) {
+  limit({.bytes_max = 2000});
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  (void)server.answer_watch();
+  server.answer(200, list_text("20", {thing_json("a", "1"), thing_json("b", "13")}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  things.observe(large_thing("b", "11", 1000));
+  world.settle();
+  EXPECT_TRUE(things.health().connected);
+  for (int version = 12; version < 40; ++version) {
+    things.observe(large_thing("c" + std::to_string(version), std::to_string(version), 1000));
+    things.observe(large_thing("b", std::to_string(version), 2000));
+    world.settle();
+  }
+  EXPECT_EQ(contents(), "a@1 b@11 ");
+  EXPECT_FALSE(things.health().connected);
+  EXPECT_EQ(things.health().last_error->what(), "more than 2000 bytes");
+  EXPECT_EQ(server.seen.size(), 2u) << "it is not asked for again and again";
+  world.run_for(5min);
+  EXPECT_TRUE(things.health().connected);
+  EXPECT_EQ(contents(), "a@1 b@13 ") << "the server has no more, as its list shows";
+}
+
+TEST_F(InformerTest, AnObservedObjectCountsAlsoAfterItsEvent) {
+  limit({.bytes_max = 2000});
+  server.answer(200, list_text("10", {}));
+  auto watch = server.answer_watch();
+  auto& things = begin();
+  things.observe(large_thing("a", "11", 1000));
+  watch->push(event_line("ADDED", thing_json("a", "11", std::string(1000, 'r'))));
+  world.settle();
+  EXPECT_TRUE(things.health().connected);
+  watch->push(event_line("ADDED", thing_json("b", "12", std::string(1000, 'r'))));
+  world.settle();
+  EXPECT_FALSE(things.health().connected);
+}
+
+TEST_F(InformerTest, TooManyObservedObjectsAreNotKept) {
+  limit({.objects_max = 2});
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  things.observe(thing("b", "11"));
+  things.observe(thing("b", "12"));
+  world.settle();
+  EXPECT_TRUE(things.health().connected);
+  things.observe(thing("c", "13"));
+  world.settle();
+  EXPECT_FALSE(things.health().connected);
+  EXPECT_EQ(contents(), "a@1 b@12 ");
+}
+
+TEST_F(InformerTest, ObservedObjectsThatAreNewerThanAListCountBesidesIt) {
+  limit({.bytes_max = 2000});
+  server.answer(200, list_text("10", {}));
+  (void)server.answer_watch();
+  server.answer(200, list_text("20", {thing_json("b", "2", std::string(1000, 'r'))}));
+  auto& things = begin();
+  things.observe(large_thing("a", "99", 1000));
+  things.list_anew();
+  world.settle();
+  EXPECT_FALSE(things.health().connected);
+  EXPECT_EQ(things.health().last_error->code(), Errc::too_large);
+}
+
+TEST_F(InformerTest, NoAnswerBringsALongName) {
+  server.answer(200, list_text("10", {}));
+  (void)server.answer_watch();
+  server.answer(200, list_text("20", {}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  things.observe(thing(std::string(254, 'n'), "11"));
+  world.run_for(1s);
+  EXPECT_EQ(things.size(), 0u);
+  EXPECT_EQ(things.health().lists, 2u);
 }
 
 TEST_F(InformerTest, NoEventBringsALongName) {
@@ -860,6 +943,17 @@ TEST_F(RestingInformerTest, NoConnectionIsKeptForItsLooks) {
   EXPECT_EQ(sender.were_last, (std::vector<bool>{false, true}));
 }
 
+TEST_F(RestingInformerTest, AnObservedObjectThatIsTooMuchEndsTheRest) {
+  limit({.bytes_max = 2000});
+  begin_resting(list_text("10", {}));
+  ASSERT_TRUE(informer->health().resting);
+  informer->observe(large_thing("a", "99", 2000));
+  world.settle();
+  EXPECT_EQ(informer->size(), 0u);
+  EXPECT_FALSE(informer->health().resting);
+  EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+}
+
 TEST_F(RestingInformerTest, ItCanBeStopped) {
   begin_resting(list_text("10", {}));
   informer->stop();
@@ -903,6 +997,26 @@ TEST_P(ForbiddenInformerTest, AResourceThatMayNotBeReadCountsAsAbsentWhereThatIs
 }
 
 INSTANTIATE_TEST_SUITE_P(Wanted, ForbiddenInformerTest, testing::Bool());
+
+TEST(TextBytes, CountAllThatAWorkloadHolds) {
+  const Json condition = {
+      {"type", "Admitted"},      {"status", "True"},
+      {"reason", "Admitted"},    {"message", std::string(1000, 'm')},
+      {"observedGeneration", 1}, {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
+  const Json object = {
+      {"apiVersion", "kueue.x-k8s.io/v1beta2"},
+      {"kind", "Workload"},
+      {"metadata",
+       {{"namespace", "ns"}, {"name", "a"}, {"annotations", {{"a", std::string(2000, 'a')}}}}},
+      {"spec", {{"queueName", "q"}, {"unknown", std::string(3000, 'u')}}},
+      {"status", {{"conditions", {condition}}}}};
+  const auto workload = api::from_json<api::Workload>(object);
+  ASSERT_TRUE(workload);
+  EXPECT_NEAR(text_bytes(*workload), dump_json(object).size(), 100);
+  api::Workload made;  // without the text of its spec
+  made.spec.queue_name = std::string(4000, 'q');
+  EXPECT_GT(text_bytes(made), 4000u);
+}
 
 TEST(ResourceVersions, CompareAsNumbersOrNotAtAll) {
   EXPECT_EQ(is_older_version("9", "10"), true);
