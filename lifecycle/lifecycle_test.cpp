@@ -272,6 +272,22 @@ INSTANTIATE_TEST_SUITE_P(
              true,
              "W AdmissionCheckRejected: Deactivated due to AdmissionChecks in Rejected state: "
              "\"a\" (said so); \"b\" (said so)"},
+        Case{"a_rejection_that_comes_after_the_eviction_deactivates",
+             with_check(evicted("Preempted", false), api::CheckState::Rejected),
+             open_queues({"mk"}), "DeactivationTarget",
+             "True AdmissionCheck: AdmissionCheck in Rejected state: \"mk\" (said so)", true,
+             "W AdmissionCheckRejected: Deactivated due to AdmissionCheck in Rejected state: "
+             "\"mk\" (said so)"},
+        Case{"and_one_that_comes_after_a_mere_reservation_was_taken_back",
+             with_check(explained("Suspended", "LocalQueue main is stopped"),
+                        api::CheckState::Rejected),
+             open_queues({"mk"}), "DeactivationTarget",
+             "True AdmissionCheck: AdmissionCheck in Rejected state: \"mk\" (said so)", true,
+             "W AdmissionCheckRejected: Deactivated due to AdmissionCheck in Rejected state: "
+             "\"mk\" (said so)"},
+        Case{"while_the_job_of_an_evicted_one_stops_a_rejection_waits",
+             with_check(evicted("Preempted", true), api::CheckState::Rejected), open_queues({"mk"}),
+             "DeactivationTarget", "", false},
         Case{"a_check_that_wants_another_try_evicts",
              with_check(admitted(), api::CheckState::Retry), open_queues({"mk"}), "Evicted",
              "True AdmissionCheck: Evicted due to AdmissionCheck in Retry state: \"mk\" (said so)",
@@ -363,6 +379,11 @@ TEST(Lifecycle_, ACheckThatBecameRetryTooLateIsResetBecauseNoEvictionIsLeftToDoI
   EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Pending);
   EXPECT_EQ(w.status.admission_checks[0].retry_count, 1);
   EXPECT_EQ(w.status.requeue_state->requeue_at, now + 50s);
+  // A mere reservation is taken back without an eviction.
+  w = with_check(explained("Suspended", "LocalQueue main is stopped"), api::CheckState::Retry);
+  settle_in(&w, open_queues({"mk"}));
+  EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Pending);
+  EXPECT_EQ(w.status.admission_checks[0].retry_count, 1);
   // The job of this one still stops: its eviction reset the checks, and more may be written.
   w = with_check(evicted("Preempted", true), api::CheckState::Retry);
   settle_in(&w, open_queues({"mk"}));

@@ -165,6 +165,18 @@ spec: {clusterQueue: borrower}
   EXPECT_EQ(share(), 500) << "it borrows 3 of 6";
   const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("borrower"));
   EXPECT_EQ(queue->status.fair_sharing->weighted_share, 500);
+  const auto move = [&](const char* to) {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("borrower"),
+                               R"({"spec":{"cohortName":")" + std::string(to) + "\"}}"));
+    settle();
+  };
+  move("elsewhere");
+  EXPECT_EQ(share(), 0) << "no ClusterQueue is below it";
+  move("team");
+  EXPECT_EQ(share(), 500);
+  move("all");
+  EXPECT_EQ(share(), 0) << "its only ClusterQueue is beside it";
+  move("team");
   run_job("j", 3);
   complete_job("j", 3);
   settle();

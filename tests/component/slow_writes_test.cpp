@@ -1,0 +1,218 @@
+#include "tests/component/one_cluster.h"
+
+namespace regatta::test_support {
+namespace {
+
+/// Each answer to the manager, and each event, takes 200 ms. Two changes come that long after one
+/// another, in either order, so that what one of them leads to waits for the write of the other.
+class SlowWrites : public OneCluster {
+ protected:
+  void start() {
+    apply(flavor_yaml);
+    apply(cluster_queue_yaml);
+    apply(local_queue_yaml);
+    manager::CoreConfig config;
+    config.scheduler.admission.reactivation_delay = 0ms;
+    start_manager(std::move(config));
+    settle();
+  }
+  void slow(Duration delay) { manager_->faults().delay_min = manager_->faults().delay_max = delay; }
+  void give_quota(int cpus) {
+    ASSERT_TRUE(cluster_.patch(
+        api::ClusterQueue::resource, api::ObjectKey("cq"),
+        R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
+            "resources":[{"name":"cpu","nominalQuota":")" +
+            std::to_string(cpus) + "\"}]}]}]}}"));
+  }
+  /// `second` happens `lead` after `first`, or before it if that is negative. Then looks at each
+  /// version of the objects.
+  template <class First, class Second, class Look>
+  void race(First first, Second second, Duration lead, Look look) {
+    slow(200ms);
+    const auto pass = [&](Duration time) {
+      for (; time > 0ms; time -= 10ms) {
+        world_.run_for(10ms);
+        look();
+      }
+    };
+    if (lead < 0ms) second();
+    if (lead < 0ms) pass(-lead);
+    first();
+    pass(std::max(lead, Duration(0)));
+    if (lead >= 0ms) second();
+    pass(5s);
+    slow(0ms);
+    settle();
+  }
+  std::int32_t charged(const std::string& name) {
+    const auto workload = workload_of(name);
+    if (!workload || !workload->status.admission) return 0;
+    return workload->status.admission->pod_set_assignments[0].count.value_or(0);
+  }
+  void let_preempt() {
+    ASSERT_TRUE(
+        cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                       R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  }
+  void add_local_queue(const std::string& name) {
+    std::string yaml = local_queue_yaml;
+    apply(yaml.replace(yaml.find("main"), 4, name));
+  }
+  /// A Workload that needs the whole quota, and may preempt for it.
+  void submit_urgent(const std::string& queue) {
+    apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: urgent, namespace: default}
+spec:
+  queueName: )" +
+          queue + R"(
+  priority: 100
+  podSets:
+  - name: main
+    count: 4
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "1"}}}]}}
+)");
+  }
+  bool started(const std::string& name) { return !job(name).spec.suspend.value_or(true); }
+};
+
+TEST_F(SlowWrites, AJobThatGrowsWhileQuotaForItsFormerSizeFreesDoesNotRunOnThatQuota) {
+  start();
+  for (Duration lead = -300ms; lead <= 300ms; lead += 50ms) {
+    SCOPED_TRACE("it grows " + std::to_string(lead.count()) + " ms after the quota is there");
+    give_quota(0);
+    const std::string name = "j" + std::to_string(lead.count() + 300);
+    std::string yaml = job_yaml(name);
+    apply(yaml.replace(yaml.find("completions: 1"), 14, "completions: 8"));
+    settle();
+    bool too_many = false;
+    race([&] { give_quota(1); },
+         [&] {
+           ASSERT_TRUE(
+               cluster_.patch(api::Job::resource, key(name), R"({"spec":{"parallelism":8}})"));
+         },
+         lead,
+         [&] {
+           const std::int32_t pods = *job(name).spec.parallelism;
+           too_many = too_many || (started(name) && charged(name) < pods);
+         });
+    EXPECT_FALSE(too_many) << "pods that nothing was charged for";
+    EXPECT_FALSE(started(name));
+    give_quota(8);
+    until("started", [&] { return started(name); });
+    EXPECT_EQ(charged(name), 8);
+    complete_job(name, 8);
+    settle();
+  }
+}
+
+TEST_F(SlowWrites, AWorkloadThatIsDeactivatedWhileItFollowsItsJobStaysInactive) {
+  start();
+  add_local_queue("other");
+  for (Duration lead = -150ms; lead <= 450ms; lead += 25ms) {
+    SCOPED_TRACE("inactive " + std::to_string(lead.count()) + " ms after the queue changed");
+    give_quota(0);
+    const std::string name = "j" + std::to_string(lead.count() + 150);
+    apply(job_yaml(name, 2));
+    settle();
+    const api::ObjectKey workload = workload_of(name)->metadata.key();
+    // Why it waits is written anew. The write and what follows from its conflict take long.
+    slow(200ms);
+    give_quota(1);
+    settle(150ms);
+    race(
+        [&] {
+          ASSERT_TRUE(
+              cluster_.patch(api::Job::resource, key(name),
+                             R"({"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"other"}}})"));
+        },
+        [&] {
+          ASSERT_TRUE(
+              cluster_.patch(api::Workload::resource, workload, R"({"spec":{"active":false}})"));
+        },
+        lead, [] {});
+    EXPECT_FALSE(workload_of(name)->spec.active);
+    EXPECT_EQ(workload_of(name)->spec.queue_name, "other");
+  }
+}
+
+TEST_F(SlowWrites, AVictimThatEndsBeforeItsPreemptionIsWrittenIsNotEvicted) {
+  start();
+  let_preempt();
+  for (Duration lead = -100ms; lead <= 300ms; lead += 50ms) {
+    SCOPED_TRACE("preempted " + std::to_string(lead.count()) + " ms after its end");
+    const std::string name = "victim" + std::to_string(lead.count() + 100);
+    apply(job_yaml(name, 4));
+    until("started", [&] { return started(name); });
+    run_job(name, 4);
+    settle();
+    bool ended = false, late = false;
+    race([&] { complete_job(name, 4); }, [&] { submit_urgent("main"); }, lead,
+         [&] {
+           const bool evicted = condition_of(name, "Evicted").starts_with("True");
+           late = late || (ended && evicted);
+           ended = condition_of(name, "Finished").starts_with("True") && !evicted;
+         });
+    EXPECT_FALSE(late) << "evicted after its end";
+    EXPECT_THAT(condition_of(name, "Finished"), testing::StartsWith("True"));
+    const auto urgent = cluster_.get<api::Workload>(key("urgent"));
+    EXPECT_TRUE(api::is_true(urgent->status.conditions, "Admitted"));
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("urgent")));
+    settle();
+  }
+}
+
+TEST_F(SlowWrites, AVictimThatHasGivenItsQuotaBackIsNotEvictedAnyMore) {
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata: {name: checked}
+spec: {controllerName: example.dev/check}
+)");
+  start();
+  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("checked"),
+                             R"({"status":{"conditions":[{"type":"Active","status":"True",
+    "reason":"Active","message":"ok","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                             "status"));
+  ASSERT_TRUE(cluster_.patch(
+      api::ClusterQueue::resource, api::ObjectKey("cq"),
+      R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})"));
+  let_preempt();
+  add_local_queue("other");
+  const auto stop = [&](const std::string& policy) {
+    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
+                               R"({"spec":{"stopPolicy":")" + policy + "\"}}"));
+  };
+  for (Duration lead = -100ms; lead <= 300ms; lead += 50ms) {
+    SCOPED_TRACE("preempted " + std::to_string(lead.count()) + " ms after its queue stopped");
+    stop("None");
+    settle();
+    const std::string name = "victim" + std::to_string(lead.count() + 100);
+    apply(job_yaml(name, 4));
+    until("reserved", [&] { return condition_of(name, "QuotaReserved").starts_with("True"); });
+    settle();
+    bool gave_back = false, late = false;
+    race([&] { stop("Hold"); }, [&] { submit_urgent("other"); }, lead,
+         [&] {
+           const bool evicted = condition_of(name, "Evicted").starts_with("True");
+           late = late || (gave_back && evicted);
+           gave_back = condition_of(name, "QuotaReserved").starts_with("False") && !evicted;
+         });
+    EXPECT_FALSE(late) << "evicted without quota";
+    EXPECT_THAT(condition_of(name, "QuotaReserved"), testing::StartsWith("False"));
+    const auto urgent = cluster_.get<api::Workload>(key("urgent"));
+    EXPECT_TRUE(api::is_true(urgent->status.conditions, "QuotaReserved"));
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("urgent")));
+    // No garbage collector runs here.
+    const api::ObjectKey left = workload_of(name)->metadata.key();
+    ASSERT_TRUE(cluster_.remove(api::Job::resource, key(name)));
+    settle();
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, left));
+    settle();
+  }
+}
+
+}  // namespace
+}  // namespace regatta::test_support
