@@ -149,7 +149,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
     co_return created.error().within("copying to " + action.cluster);
   }
   auto stored = api::decode<api::Workload>(*created);
-  if (stored) worker->workloads.observe(std::move(*stored));
+  if (stored) worker->workloads.observe(std::move(*stored), created->size());
   if (config_.on_dispatched) {
     const auto& admission = workload->status.admission;
     config_.on_dispatched(admission ? admission->cluster_queue : "", action.cluster);

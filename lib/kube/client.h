@@ -83,6 +83,8 @@ struct ListLimits {
   std::size_t bytes_max = 8ULL << 30;   ///< their JSON texts
   std::string setting;  ///< where it is configured, for messages: "multiKueue.workerLimits"
 
+  /// The server may not have as many bytes as every server may have.
+  bool is_close() const { return bytes_max < ListLimits().bytes_max; }
   Error beyond_pages() const { return beyond(pages_max, "pages"); }
   Error beyond_objects() const { return beyond(objects_max, "objects"); }
   Error beyond_bytes() const { return beyond(bytes_max, "bytes"); }

@@ -165,6 +165,10 @@ class ObjectInformer {
     core_.observe_unreadable(key, error);
   }
 
+ protected:
+  /// See ListLimits.
+  bool is_close() const { return core_.is_close(); }
+
  private:
   static Ptr cast(const InformerCore::Object& object) {
     return std::static_pointer_cast<const T>(object);
@@ -198,8 +202,13 @@ class Informer : public ObjectInformer<T> {
                           }),
         transform_(std::move(transform)) {}
 
+  /// Where the store has a close limit the object is printed, to know its length.
   void observe(T written) {
-    const std::size_t bytes = text_bytes(written);
+    const std::size_t bytes = ObjectInformer<T>::is_close() ? text_bytes(written) : 0;
+    observe(std::move(written), bytes);
+  }
+  /// `bytes`: of the answer's text; 0 when they are not known and do not matter.
+  void observe(T written, std::size_t bytes) {
     if (transform_) transform_(written);
     ObjectInformer<T>::observe({std::make_shared<const T>(std::move(written)), bytes});
   }

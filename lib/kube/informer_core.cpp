@@ -594,6 +594,7 @@ void InformerCore::observe(Decoded written) {
   if (relisting && !stored) return;
   const std::string& known = relisting ? stored->resource_version : version_;
   if (!is_older_version(known, written.resource_version).value_or(false)) return;
+  if (written.bytes == 0 && stored) written.bytes = stored->bytes;
   const Status fits = check_observed(written, stored);
   if (!fits) {
     if (relisting) return;  // the list says how the object is

@@ -109,6 +109,7 @@ class InformerCore {
   void stop();
   Task<> wait_synced();
   bool has_synced() const { return health_.synced; }
+  bool is_close() const { return deps_.client.config().list_limits.is_close(); }
   const InformerHealth& health() const { return health_; }
   std::optional<SteadyPoint> told() const { return told_; }
   const std::map<api::ObjectKey, Error>& undecodable() const { return undecodable_; }
