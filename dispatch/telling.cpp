@@ -33,6 +33,12 @@ std::string quoted(const std::string& name) {
   return "\"" + name + "\"";
 }
 
+/// The worker does not let the hub read whether it has the Job.
+bool is_kept_from_us(const ClusterView& v) {
+  const bool unseen = v.job == RemoteJob::absent && v.certainty == Certainty::unconfirmed;
+  return unseen && v.read_failing_since;
+}
+
 /// A Job on another worker than the recorded one, whose removal is waited for.
 std::optional<Trouble> removal_of(const GroupView& g) {
   for (const auto& [name, v] : g.clusters) {
@@ -63,7 +69,7 @@ std::optional<Trouble> stop_of(const GroupView& g) {
                          " was asked to stop the job; its manager does not answer",
                      *since};
     }
-    if (v.connected && v.copy && v.job == RemoteJob::absent && v.read_failing_since) {
+    if (v.connected && v.copy && is_kept_from_us(v)) {
       return Trouble{reasons::waiting_for_stop,
                      "Worker cluster " + quoted(name) +
                          " does not let the hub read whether the job runs there: " + v.read_failure,
@@ -104,7 +110,7 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
                        "; the last status of its job is not known yet",
                    v.copy->finished->at};
   }
-  if (v.copy && v.copy->finished && v.job == RemoteJob::absent && v.read_failing_since) {
+  if (v.copy && v.copy->finished && is_kept_from_us(v)) {
     return Trouble{reasons::waiting_for_last_status,
                    "The workload ended on worker cluster " + quoted(name) +
                        ", which does not let the hub read how its job ended: " + v.read_failure,

@@ -247,6 +247,8 @@ TEST(Telling, AJobThatTheHubMayNotReadIsTold) {
   EXPECT_EQ(told(g),
             "WaitingForStop: Worker cluster \"a\" does not let the hub read whether the job runs "
             "there: forbidden");
+  a.certainty = Certainty::certain;
+  EXPECT_EQ(told(g), "") << "it was read since";
 }
 
 TEST(Telling, AWorkerThatIsGoneIsToldOfAWorkloadWithoutACheck) {
