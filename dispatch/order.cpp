@@ -6,6 +6,7 @@ namespace {
 struct Waits {
   const std::set<std::string>& stopping;
   const std::string& host;  ///< where the Workload is, or was when it was evicted
+  const LocalView& local;
 
   bool operator()(const CopyJobStatus& a) const { return of(a.cluster); }
   /// These tell what has become of the Job on its host.
@@ -17,7 +18,10 @@ struct Waits {
   bool operator()(const CreateJob&) const { return true; }
   bool operator()(const SetNominated&) const { return true; }
   bool operator()(const RunOnHub&) const { return true; }
-  bool operator()(const ReleaseJob&) const { return true; }
+  /// The eviction knows where it ran. What another worker keeps holds no quota.
+  bool operator()(const ReleaseJob&) const {
+    return local.evicted_from ? stopping.contains(*local.evicted_from) : !local.never_ran;
+  }
   bool operator()(const Confirm& a) const { return a.cluster.empty(); }
   /// Other requests to workers concern one worker each, and are sent together.
   bool operator()(const auto&) const { return false; }
@@ -44,7 +48,7 @@ bool waits_for(const Action& action, const std::set<std::string>& stopping,
   if (stopping.empty()) return false;
   const std::string remembered = local.evicted_from.value_or("");
   const std::string& host = local.cluster_name.empty() ? remembered : local.cluster_name;
-  return std::visit(Waits{stopping, host}, action);
+  return std::visit(Waits{stopping, host, local}, action);
 }
 
 }  // namespace regatta::dispatch

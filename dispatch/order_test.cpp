@@ -36,6 +36,17 @@ TEST(Order, NorDoesWhatTheClusterTellsThatAnEvictionRemembers) {
   EXPECT_TRUE(waits_for(FinishLocal{"Succeeded", ""}, {"east"}, evicted));
 }
 
+TEST(Order, AReleaseWaitsForTheClusterThatAnEvictionRemembers) {
+  LocalView evicted;
+  EXPECT_TRUE(waits_for(ReleaseJob{}, on_west, evicted)) << "it may have run there";
+  evicted.evicted_from = "east";
+  EXPECT_FALSE(waits_for(ReleaseJob{}, on_west, evicted)) << "west may never delete what it keeps";
+  EXPECT_TRUE(waits_for(ReleaseJob{}, {"east"}, evicted));
+  evicted.evicted_from.reset();
+  evicted.never_ran = true;
+  EXPECT_FALSE(waits_for(ReleaseJob{}, on_west, evicted));
+}
+
 TEST(Order, WhatAWorkerTellsWaitsForWhatIsUnderWayThere) {
   EXPECT_TRUE(waits_for(CopyJobStatus{"west", true}, on_west, hosted("west")));
   EXPECT_TRUE(waits_for(FinishLocal{"Succeeded", ""}, on_west, hosted("west")));
