@@ -35,6 +35,7 @@ void mend(LinkFaults* link) {
   LinkFaults sound = sound_link();
   sound.partitioned = link->partitioned;
   sound.refuse_jobs = link->refuse_jobs;
+  sound.keeps = link->keeps;
   *link = sound;
 }
 
@@ -52,6 +53,9 @@ Chaos::Chaos(ChaosDeps deps)
     for (SimCluster* hub : deps_.hubs) {
       deps_.workers.front()->link_from(hub->name()).refuse_jobs = 403;
     }
+  }
+  if (has(Trouble::byzantine_keeps)) {
+    for (SimCluster* hub : deps_.hubs) deps_.workers.back()->link_from(hub->name()).keeps = true;
   }
 }
 
@@ -103,6 +107,7 @@ void Chaos::start() {
     deps_.scope.spawn("lies", lie());
     deps_.scope.spawn("claims", claim_ends());
   }
+  if (has(Trouble::byzantine_keeps)) deps_.scope.spawn("keeps", keep());
 }
 
 Task<> Chaos::run() {

@@ -85,6 +85,10 @@ class Chaos {
   Task<> one_lie(SimCluster* liar);
   Task<> claim_ends();
   Task<> claim_an_end(SimCluster* liar, SimCluster* hub, apiserver::StoredPtr workload);
+  Task<> keep();
+  Task<> keep_job(SimCluster* liar, SimCluster* hub, apiserver::StoredPtr workload, bool copy);
+  Task<> make_up_copies(SimCluster* liar, SimCluster* hub);
+  Task<> repent(SimCluster* liar);
   Task<> set_right();
   Task<> write_secret(SimCluster* hub, SimCluster* worker);
   Task<> list_clusters(SimCluster* hub);

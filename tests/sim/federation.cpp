@@ -83,6 +83,10 @@ struct Federation {
     expected.refusals = scenario.has(Trouble::refusals) || scenario.has(Trouble::lasting_refusals);
     expected.fenced = scenario.has(Trouble::standby) || scenario.has(Trouble::pauses);
     if (!scenario.liar.empty()) expected.lying.insert(scenario.liar);
+    if (scenario.has(Trouble::byzantine_keeps)) {
+      expected.keeping = expected.lying;
+      expected.repents = !scenario.has(Trouble::byzantine);
+    }
     for (const auto& [hub, list] : scenario.jobs) {
       for (const JobSpec& job : list) {
         expected.outcomes[title_of(job)] = job.fails ? "Failed" : "Complete";

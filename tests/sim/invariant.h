@@ -18,6 +18,10 @@ struct Expectations {
   Duration sees_within{0};
   /// Workers that may say anything: what is recorded on them is not judged.
   std::set<std::string> lying;
+  /// Of those the ones that keep jobs that the hub asks them to delete. In the end they hold
+  /// nothing of a hub either, unless they say anything else as well.
+  std::set<std::string> keeping;
+  bool repents = false;
   /// Outcome by title of the hub's job: Complete or Failed.
   std::map<std::string, std::string> outcomes;
   std::map<std::string, std::int64_t> cpus;  ///< nominal quota, by cluster

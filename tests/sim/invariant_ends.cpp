@@ -26,6 +26,19 @@ void each(const History& history, const std::string& cluster, const std::string&
   for (const auto& [key, object] : shelf->objects()) visit(key, object->value());
 }
 
+/// Calls visit(object) for what such a worker holds and a hub should have removed in the end,
+/// whatever made it.
+template <class Visit>
+void each_left_by_liar(const History& history, const Expectations& expected,
+                       const std::string& worker, Visit visit) {
+  if (!expected.repents) return;
+  const auto look = [&](const Json& value) {
+    if (!origin_of(value).empty()) visit(value);
+  };
+  each(history, worker, workloads, [&](const std::string&, const Json& value) { look(value); });
+  history.each_job(worker, [&](const apiserver::StoredPtr& job) { look(job->value()); });
+}
+
 /// How long a manager may not know that its server went back.
 constexpr Duration unaware = 2s;
 
@@ -36,12 +49,16 @@ class QuotaKept final : public Invariant {
   void changed(const Changed& c) override {
     if (c.kind != Resource::workloads) return;
     if (!expected_.lying.contains(c.cluster)) count(c);
+    note_eviction(c);
     if (c.previous && c.type != apiserver::ChangeType::deleted) given_back(c);
   }
 
   void stepped() override {
     for (const std::string& cluster : moved_) judge(cluster);
     moved_.clear();
+    std::erase_if(evicted_, [&](const auto& entry) {
+      return !comes_back(entry.first.first, entry.first.second, entry.second);
+    });
   }
 
  private:
@@ -154,6 +171,49 @@ class QuotaKept final : public Invariant {
     }
   }
 
+  /// Which Workloads of hubs are evicted and still hold quota.
+  void note_eviction(const Changed& c) {
+    const auto& hubs = history_.hubs();
+    if (std::find(hubs.begin(), hubs.end(), c.cluster) == hubs.end()) return;
+    const Json& value = c.object->value();
+    const std::pair of(c.cluster, apiserver::store_key(c.object->ns(), c.object->name()));
+    const bool holds = c.type != apiserver::ChangeType::deleted &&
+                       condition_true(value, "Evicted") && condition_true(value, "QuotaReserved") &&
+                       !condition_true(value, "Finished");
+    if (holds) {
+      evicted_.try_emplace(of, c.at);
+    } else {
+      evicted_.erase(of);
+    }
+  }
+
+  /// Its quota is free once no worker that was recorded for it runs it any more, whatever another
+  /// one says.
+  bool comes_back(const std::string& hub, const std::string& key, SteadyPoint evicted) {
+    const Duration most = expected_.worker_lost_timeout + 15s;
+    const SteadyPoint from = history_.now() - most;
+    const Record* record = history_.record(hub, key);
+    if (!record || evicted > from || !at_peace(hub, hub, from)) return true;
+    for (const std::string& worker : history_.workers()) {
+      const bool lies = expected_.lying.contains(worker);
+      if (lies ? record->ever.contains(worker) : !at_peace(hub, worker, from)) return true;
+    }
+    for (const Run& run : record->runs) {
+      if (run.end == Run::End::none || run.over > from) return true;
+    }
+    history_.violated("the quota of " + key + " does not come back");
+    return false;
+  }
+
+  /// Both ends are at work, and hear each other and themselves, since then.
+  bool at_peace(const std::string& hub, const std::string& cluster, SteadyPoint since) const {
+    const auto at_work = history_.at_work_since(cluster);
+    const auto heard = history_.hears_since(hub, cluster);
+    const auto own = history_.hears_since(cluster, cluster);
+    return at_work && *at_work <= since && heard && *heard <= since && own && *own <= since &&
+           !history_.restored_within(cluster, 1h);
+  }
+
   /// By the worker's own count. A Job that was scaled to none is unsuspended and runs nothing.
   bool runs_pods(const Run& run) const {
     bool pods = false;
@@ -172,6 +232,7 @@ class QuotaKept final : public Invariant {
     return active;
   }
 
+  std::map<std::pair<std::string, std::string>, SteadyPoint> evicted_;  ///< by hub and key
   std::set<std::string> moved_;
   std::map<std::pair<std::string, std::string>, std::int64_t> reserved_;  ///< by cluster and key
   std::map<std::string, std::int64_t> used_;
@@ -200,7 +261,12 @@ class CleanEnd final : public Invariant {
       check_hub(hub);
     }
     for (const std::string& worker : history_.workers()) {
-      if (expected_.lying.contains(worker)) continue;
+      if (expected_.lying.contains(worker)) {
+        each_left_by_liar(history_, expected_, worker, [&](const Json& value) {
+          history_.violated(title_of(value) + " is left on " + worker + ":" + summary(value));
+        });
+        continue;
+      }
       const std::string left = counted(history_, worker);
       if (!left.empty()) history_.violated(worker + ": " + left);
       each(history_, worker, workloads,
@@ -294,7 +360,10 @@ int jobs_ended(const History& history) {
 bool workers_clean(const History& history, const Expectations& expected) {
   bool clean = true;
   for (const std::string& worker : history.workers()) {
-    if (expected.lying.contains(worker)) continue;
+    if (expected.lying.contains(worker)) {
+      each_left_by_liar(history, expected, worker, [&](const Json&) { clean = false; });
+      continue;
+    }
     const auto look = [&](const Json& value) {
       clean = clean && history.creator(uid_of(value)).empty();
     };

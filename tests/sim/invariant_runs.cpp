@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace regatta::simtest {
 namespace {
@@ -29,6 +30,17 @@ class NoNeedlessStop final : public Invariant {
  public:
   using Invariant::Invariant;
 
+  void changed(const Changed& c) override {
+    if (c.kind != Resource::jobs || !expected_.keeping.contains(c.cluster)) return;
+    const Json& job = c.object->value();
+    std::vector<Kept>& kept = kept_[c.object->ns() + "/" + prebuilt_of(job)];
+    if (c.type == apiserver::ChangeType::added) kept.push_back({c.cluster, uid_of(job), c.at});
+    if (c.type != apiserver::ChangeType::deleted) return;
+    for (Kept& one : kept) {
+      if (one.uid == uid_of(job)) one.until = c.at;
+    }
+  }
+
   void run_over(const Run& run) override {
     if (run.end != Run::End::ended && reason(run).empty() && !strayed(run)) {
       history_.violated(run.workload +
@@ -42,9 +54,32 @@ class NoNeedlessStop final : public Invariant {
   }
 
  private:
+  /// A Job on a worker that keeps what it should delete.
+  struct Kept {
+    std::string worker, uid;
+    SteadyPoint since;
+    SteadyPoint until = SteadyPoint::max();
+  };
+
+  /// From when on nothing kept the Job from being created. That of a worker that keeps one of the
+  /// same Workload did, if the hub saw all of it.
+  SteadyPoint free_to_start(const Run& run) const {
+    SteadyPoint from = run.recorded;
+    const auto found = kept_.find(run.workload);
+    if (found == kept_.end()) return from;
+    for (const Kept& one : found->second) {
+      if (one.since > run.created || one.until < run.recorded) continue;
+      const auto sound = history_.sound_since(run.hub, one.worker);
+      const bool seen = sound && *sound <= std::min(one.since, run.recorded) &&
+                        !history_.restored_within(one.worker, 1h);
+      from = seen ? std::max(from, std::min(one.until, run.created)) : run.created;
+    }
+    return from;
+  }
+
   /// The Job is created soon after its worker was recorded.
   void in_time(const Run& run) const {
-    if (expected_.refusals || run.created < run.recorded + 15s) return;
+    if (expected_.refusals || run.created < free_to_start(run) + 15s) return;
     if (!undisturbed(history_, run, run.recorded - 1s)) return;
     history_.violated("the job of " + run.workload + " comes to " + run.worker +
                       " long after that worker was recorded");
@@ -141,6 +176,8 @@ class NoNeedlessStop final : public Invariant {
     until.over = run.began;
     return reason(until);
   }
+
+  std::map<std::string, std::vector<Kept>> kept_;  ///< by Workload
 };
 
 class TrueCompletion final : public Invariant {

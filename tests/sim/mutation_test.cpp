@@ -205,6 +205,65 @@ void believes_any_worker_after_an_eviction(SimOptions* options) {
   });
 }
 
+/// The brake, which a worker pulls with copies that it makes up, also holds for jobs of Workloads
+/// that it was never sent.
+void brakes_for_unmarked_jobs(SimOptions* options) {
+  const auto held = std::make_shared<std::set<std::string>>();
+  sees(options, [held](GroupView* g, TimePoint) {
+    const dispatch::LocalView& local = g->local;
+    static const std::set<std::string> before = {"", "Racing", "NoWorkerConnected",
+                                                 "NoWorkerAccepts", "RemovalsHeld"};
+    const bool sent = !local.cluster_name.empty() || local.evicted || local.retries > 0 ||
+                      !before.contains(local.told);
+    for (auto& [name, cluster] : g->clusters) {
+      const bool runs = cluster.job == RemoteJob::ours && !cluster.job_ended;
+      if (local.deleted && cluster.removals_held) held->insert(name);
+      if (local.deleted && !cluster.removals_held) held->erase(name);
+      if (!local.deleted && !sent && runs && held->contains(name)) cluster.removals_held = true;
+    }
+  });
+}
+/// Any worker that has the job holds the quota of an evicted Workload.
+void leaves_quota_to_any_worker(SimOptions* options) {
+  const auto held = std::make_shared<std::map<std::string, bool>>();  // by uid of the Workload
+  const auto hub = std::make_shared<SimCluster*>(nullptr);
+  options->steps_between_looks = 1;
+  options->on_look = [hub](SimCluster& cluster, TimePoint) { *hub = &cluster; };
+  options->planner = [held](const GroupView& g, TimePoint now, const PlanConfig& config) {
+    Plan plan = dispatch::plan(g, now, config);
+    GroupView any = g;
+    any.local.evicted_from.reset();
+    any.local.never_ran = false;
+    (*held)[g.local.uid] =
+        dispatch::may_still_run(g, now, config) || dispatch::may_still_run(any, now, config);
+    const bool kept = std::any_of(g.clusters.begin(), g.clusters.end(), [](const auto& entry) {
+      return entry.second.connected && entry.second.job == RemoteJob::ours;
+    });
+    if (kept && g.local.evicted) drop<dispatch::ReleaseJob>(&plan);
+    return plan;
+  };
+  options->manager = [held, hub](ManagerPlan* plan, bool of_hub) {
+    if (!of_hub) return;
+    plan->core.jobs.may_run_on_worker = [held, hub](const api::ObjectKey& key) {
+      if (!*hub) return true;
+      const auto workload = (*hub)->server().store().find_shelf(workloads)->find(key.ns, key.name);
+      return workload && (*held)[uid_of(workload->value())];
+    };
+  };
+}
+
+/// The quota of an evicted Workload waits for every worker that is asked to delete a job of it.
+void releases_after_every_removal(SimOptions* options) {
+  plans(options, [](const GroupView&, Plan* plan) {
+    const bool removes =
+        std::any_of(plan->actions.begin(), plan->actions.end(), [](const dispatch::Action& action) {
+          const auto* remove = std::get_if<dispatch::RemoveRemote>(&action);
+          return remove && remove->holds_job;
+        });
+    if (removes) drop<dispatch::ReleaseJob>(plan);
+  });
+}
+
 // --- broken writes ---
 
 /// Changes the bodies of requests with that method to resources of that name.
@@ -447,6 +506,9 @@ const Mutant mutants[] = {
      believes_any_worker_after_an_eviction,
      {byzantine, deactivation},
      40},
+    {"brakes_for_unmarked_jobs", brakes_for_unmarked_jobs, {byzantine_keeps}, 3},
+    {"leaves_quota_to_any_worker", leaves_quota_to_any_worker, {byzantine_keeps, deactivation}, 3},
+    {"releases_after_every_removal", releases_after_every_removal, {byzantine_keeps, vandals}, 5},
     {"patches_any_version", patches_any_version, {late, deactivation, worker_evictions}, 25},
     {"takes_any_version_of_the_lease",
      takes_any_version_of_the_lease,

@@ -70,6 +70,17 @@ bool is_read(const net::HttpRequest& request) {
   return request.method == "GET";
 }
 
+std::string path_of(const net::HttpRequest& request) {
+  return request.target.substr(0, request.target.find('?'));
+}
+
+bool leads_to_jobs(const std::string& path) {
+  const auto& kinds = kinds_of_jobs();
+  return std::any_of(kinds.begin(), kinds.end(), [&](const KindOfJob& kind) {
+    return path.ends_with("/" + std::string(kind.resource.plural));
+  });
+}
+
 net::HttpResponse refused_by_webhook(unsigned status) {
   return kube::status_response(status, status == 422 ? "Invalid" : "Forbidden",
                                "admission webhook denied the request (fault)");
@@ -78,12 +89,14 @@ net::HttpResponse refused_by_webhook(unsigned status) {
 }  // namespace
 
 bool creates_job(const net::HttpRequest& request) {
-  if (request.method != "POST") return false;
-  const std::string path = request.target.substr(0, request.target.find('?'));
-  const auto& kinds = kinds_of_jobs();
-  return std::any_of(kinds.begin(), kinds.end(), [&](const KindOfJob& kind) {
-    return path.ends_with("/" + std::string(kind.resource.plural));
-  });
+  return request.method == "POST" && leads_to_jobs(path_of(request));
+}
+
+bool deletes_work(const net::HttpRequest& request) {
+  if (request.method != "DELETE") return false;
+  std::string path = path_of(request);
+  path.resize(path.rfind('/'));
+  return leads_to_jobs(path) || path.ends_with("/workloads");
 }
 
 void Gate::open() {
@@ -161,6 +174,7 @@ Task<Result<net::HttpResponse>> LinkSender::write(net::HttpRequest request,
   if (faults.refuse_jobs != 0 && creates_job(request)) {
     co_return refused_by_webhook(faults.refuse_jobs);
   }
+  if (faults.keeps && deletes_work(request)) co_return refused_by_webhook(403);
   if (faults.late > 0 && !faults.partitioned && deps.world.rng.chance(faults.late)) {
     const Duration after(deps.world.rng.between(0, faults.late_max.count()));
     deps.network.spawn("late request", deliver_late(route_, std::move(request), after));

@@ -86,6 +86,17 @@ void draw_pods(const ScenarioOptions& options, Scenario* scenario) {
   }
 }
 
+void draw_keeps(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 23);
+  draw_trouble(Trouble::byzantine_keeps, options, rng, scenario);
+  // What a large fleet selects is never unlisted, as the liar is in the end.
+  if (scenario->large()) scenario->troubles.erase(Trouble::byzantine_keeps);
+  if (!scenario->has(Trouble::byzantine_keeps) || !scenario->liar.empty()) return;
+  scenario->workers.push_back(scenario->liar = "liar");
+  const Duration offset(rng.between(-300000, 300000));
+  scenario->clock_offsets["liar"] = scenario->has(Trouble::clocks) ? offset : Duration(0);
+}
+
 void draw_clocks(Rng& rng, Scenario* scenario) {
   std::vector<std::string> all = scenario->workers;
   all.insert(all.end(), scenario->hubs.begin(), scenario->hubs.end());
@@ -143,6 +154,7 @@ const std::vector<TroubleInfo>& all_troubles() {
       {Trouble::job_kinds, "job-kinds", 0.25, true},
       {Trouble::rotations, "rotations", 0.15, true},
       {Trouble::pods, "pods", 0.25, true},
+      {Trouble::byzantine_keeps, "byzantine-keeps", 0.1, true},
   };
   return all;
 }
@@ -222,6 +234,7 @@ Scenario draw_scenario(const ScenarioOptions& options) {
   Rng of_rotations(options.seed * 0x9E3779B97F4A7C15ull + 19);
   draw_trouble(Trouble::rotations, options, of_rotations, &s);
   draw_pods(options, &s);
+  draw_keeps(options, &s);
   if (s.large()) enlarge(&s);
   return s;
 }

@@ -53,6 +53,7 @@ enum class Trouble {
   job_kinds,         ///< jobs of other kinds than batch/v1 Job
   rotations,         ///< workers refuse the tokens that hubs had
   pods,              ///< Jobs have Pods on workers, which take their time to end
+  byzantine_keeps,   ///< a worker makes jobs up, and deletes none while there are faults
 };
 
 struct TroubleInfo {
@@ -95,7 +96,7 @@ struct ScenarioOptions {
 struct Scenario {
   std::uint64_t seed = 1;
   std::vector<std::string> workers;
-  std::string liar;  ///< the byzantine one of them, or empty
+  std::string liar;  ///< the last of them, which has no manager and makes things up; or empty
   std::vector<std::string> hubs{"hub"};
   std::map<std::string, std::string> origins;        ///< by hub
   std::map<std::string, std::vector<JobSpec>> jobs;  ///< by hub

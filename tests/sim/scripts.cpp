@@ -1,6 +1,7 @@
 #include "lab/cluster/operated_kinds.h"
 #include "lib/base/json_access.h"
 #include "tests/sim/chaos.h"
+#include "tests/sim/invariant.h"
 #include "tests/sim/kinds.h"
 #include "tests/sim/objects.h"
 
@@ -12,6 +13,9 @@ namespace regatta::simtest {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr api::ResourceInfo multikueue_cluster{"kueue.x-k8s.io", "v1beta2", "MultiKueueCluster",
+                                               "multikueueclusters", false};
 
 std::vector<apiserver::StoredPtr> all_of(SimCluster* cluster, const char* resource) {
   std::vector<apiserver::StoredPtr> out;
@@ -65,6 +69,20 @@ Json end_of_job(const Json& job, bool good, TimePoint now) {
                  {"startTime", "2026-01-01T00:00:00Z"}};
   if (good) status["completionTime"] = "2026-01-01T00:00:00Z";
   return status;
+}
+
+/// The status of a job that runs.
+Json running_job(const Json& job, TimePoint now) {
+  const KindOfJob& kind = kind_of(job);
+  const auto* operated = lab::operated_kind(kind.resource.group, kind.resource.kind);
+  if (operated) return lab::operated_status(*operated, job, lab::OperatedPhase::running, now);
+  return {{"active", 1}, {"ready", 1}, {"startTime", "2026-01-01T00:00:00Z"}};
+}
+
+Json admitted_copy() {
+  return {{"conditions",
+           {condition("QuotaReserved", true, "QuotaReserved"),
+            condition("Admitted", true, "Admitted")}}};
 }
 
 Json said_of_workload(Rng& rng) {
@@ -222,6 +240,98 @@ Task<> Chaos::lie() {
     unlisted_[hub->name()].insert(liar->name());
     co_await list_clusters(hub);
   }
+}
+
+/// So many admitted copies that no hub has sent that its brake on removals holds.
+Task<> Chaos::make_up_copies(SimCluster* liar, SimCluster* hub) {
+  const auto models = all_of(hub, workloads);
+  if (models.empty()) co_return;
+  for (int i = 0; i < 12; ++i) {
+    const api::ObjectKey key(team, "made-up-" + hub->name() + "-" + std::to_string(i));
+    const auto there = liar->server().store().find_shelf(workloads)->find(key.ns, key.name);
+    if (there && condition_true(there->value(), "Admitted")) continue;
+    Json fake = forged(*models.front());
+    fake["metadata"]["name"] = key.name;
+    fake["metadata"]["labels"] = {
+        {"kueue.x-k8s.io/multikueue-origin", deps_.scenario.origins.at(hub->name())}};
+    (void)co_await liar->admin().create_raw(api::Workload::resource, key.ns, dump_json(fake));
+    co_await liar->edit(api::Workload::resource, key, {{"status", admitted_copy()}}, true);
+  }
+}
+
+/// The liar says that it runs the job of that Workload, which it was never sent.
+Task<> Chaos::keep_job(SimCluster* liar, SimCluster* hub, apiserver::StoredPtr workload,
+                       bool copy) {
+  apiserver::StoredPtr job;
+  for (const auto& each : jobs_of(hub)) {
+    if (uid_of(each->value()) == owner_uid_of(workload->value())) job = each;
+  }
+  if (!job) co_return;
+  const KindOfJob& kind = kind_of(job->value());
+  if (liar->server().store().find_shelf(kind.shelf)->find(job->ns(), job->name())) co_return;
+  const Json origin = {
+      {"kueue.x-k8s.io/multikueue-origin", deps_.scenario.origins.at(hub->name())}};
+  if (copy) {
+    Json fake = forged(*workload);
+    fake["metadata"]["labels"] = origin;
+    (void)co_await liar->admin().create_raw(api::Workload::resource, workload->ns(),
+                                            dump_json(fake));
+    co_await liar->edit(api::Workload::resource, api::ObjectKey(workload->ns(), workload->name()),
+                        {{"status", admitted_copy()}}, true);
+  }
+  Json fake = forged_job(*job, workload->name());
+  fake["metadata"]["labels"] = origin;
+  fake[kind.suspend] = false;
+  (void)co_await liar->admin().create_raw(kind.resource, job->ns(), dump_json(fake));
+  const Json running = {{"status", running_job(job->value(), deps_.around.world.now())}};
+  co_await liar->edit(kind.resource, api::ObjectKey(job->ns(), job->name()), running, true);
+}
+
+/// One worker has no manager and deletes nothing while there are faults. It makes up copies that
+/// the hub's brake holds, and jobs of Workloads: of some while they race, of others, with a copy,
+/// once another worker has them. The rest it leaves alone.
+Task<> Chaos::keep() {
+  SimCluster* liar = deps_.workers.back();
+  enum { never, in_race, elsewhere };
+  std::map<std::string, std::int64_t> moments;  // by uid of the Workload
+  while (!over_) {
+    co_await wait(5, 40);
+    for (SimCluster* hub : deps_.hubs) {
+      co_await make_up_copies(liar, hub);
+      for (const auto& workload : all_of(hub, workloads)) {
+        const Json& value = workload->value();
+        if (condition_true(value, "Finished") || being_deleted(value)) continue;
+        const auto [moment, is_new] = moments.try_emplace(uid_of(value), never);
+        if (is_new) moment->second = rng_.between(never, elsewhere);
+        const std::string recorded = cluster_name_of(value);
+        const bool races = recorded.empty() && !condition_true(value, "Evicted");
+        const bool away = !races && recorded != liar->name();
+        const bool now =
+            (races && moment->second == in_race) || (away && moment->second == elsewhere);
+        if (now) co_await keep_job(liar, hub, workload, away);
+      }
+    }
+  }
+  co_await repent(liar);
+}
+
+/// From now on the worker deletes what it is asked to, and it is no longer listed. Its copies stay
+/// until all jobs have ended, since none may wait for that; then users allow their removal. A hub
+/// that went back may have lost the record of a job that it did send: that waits for its user.
+Task<> Chaos::repent(SimCluster* liar) {
+  for (SimCluster* hub : deps_.hubs) {
+    liar->link_from(hub->name()).keeps = false;
+    unlisted_[hub->name()].insert(liar->name());
+    co_await list_clusters(hub);
+  }
+  while (!right_) co_await wait(1000, 1000);
+  while (!has(Trouble::hub_restores) && !every_job_ended(deps_.around.history)) {
+    co_await wait(1000, 1000);
+  }
+  const Json allow = {
+      {"metadata", {{"annotations", {{"multikueue.regatta.dev/remove-vanished", "1000"}}}}}};
+  const api::ObjectKey key(liar->name());
+  for (SimCluster* hub : deps_.hubs) co_await hub->edit(multikueue_cluster, key, allow);
 }
 
 }  // namespace regatta::simtest
