@@ -89,6 +89,7 @@ class Chaos {
   Task<> keep_job(SimCluster* liar, SimCluster* hub, apiserver::StoredPtr workload, bool copy);
   Task<> make_up_copies(SimCluster* liar, SimCluster* hub);
   Task<> repent(SimCluster* liar);
+  Task<> remove_forged_jobs(SimCluster* liar);
   Task<> set_right();
   Task<> write_secret(SimCluster* hub, SimCluster* worker);
   Task<> list_clusters(SimCluster* hub);

@@ -315,6 +315,15 @@ Task<> Chaos::keep() {
   co_await repent(liar);
 }
 
+/// A copy that was said to be Finished while its job goes on for ever would be waited for
+/// (WaitingForLastStatus), until users of the worker remove that job.
+Task<> Chaos::remove_forged_jobs(SimCluster* liar) {
+  for (const auto& job : jobs_of(liar)) {
+    if (!deps_.around.history.creator(uid_of(job->value())).empty()) continue;
+    co_await liar->remove(kind_of(job->value()).resource, api::ObjectKey(job->ns(), job->name()));
+  }
+}
+
 /// From now on the worker deletes what it is asked to, and it is no longer listed. Its copies stay
 /// until all jobs have ended, since none may wait for that; then users allow their removal. A hub
 /// that went back may have lost the record of a job that it did send: that waits for its user.
@@ -325,6 +334,7 @@ Task<> Chaos::repent(SimCluster* liar) {
     co_await list_clusters(hub);
   }
   while (!right_) co_await wait(1000, 1000);
+  if (has(Trouble::byzantine)) co_await remove_forged_jobs(liar);
   while (!has(Trouble::hub_restores) && !every_job_ended(deps_.around.history)) {
     co_await wait(1000, 1000);
   }
