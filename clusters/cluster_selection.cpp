@@ -23,8 +23,7 @@ ClusterSelection::ClusterSelection(kube::Informer<api::MultiKueueConfig>& config
 
 ClusterSelection::Config ClusterSelection::config(const std::string& name) const {
   const auto found = selected_.find(name);
-  if (found == selected_.end()) return configs_.get(api::ObjectKey(name));
-  return found->second.problem.empty() ? found->second.config : nullptr;
+  return found == selected_.end() ? configs_.get(api::ObjectKey(name)) : found->second.config;
 }
 
 std::optional<std::string> ClusterSelection::problem(const std::string& name) const {
@@ -44,7 +43,7 @@ void ClusterSelection::resolve(const std::string& name) {
   for (const auto& cluster : clusters) all.push_back(&cluster->metadata);
   auto names = api::listed_clusters(*config, all);
   if (!names) {
-    selected_[name] = {config, names.error().what()};
+    selected_[name] = {nullptr, names.error().what()};
     return;
   }
   auto whole = std::make_shared<api::MultiKueueConfig>(*config);

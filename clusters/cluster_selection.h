@@ -34,7 +34,7 @@ class ClusterSelection {
 
  private:
   struct Selected {
-    Config config;
+    Config config;  ///< null: its selector cannot be read, and `problem` says why
     std::string problem;
   };
   void resolve(const std::string& name);

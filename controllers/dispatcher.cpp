@@ -405,47 +405,33 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
     if (moment - *asked >= WorkerRequests::silence) head_starts_.begin(key, "", *asked);
   }
   head_starts_.add_to(group, key, now, moment);
-  add_failed_reads(key, now, moment, group);
-  // What failed in an earlier attempt is no reason to end the next one.
-  if (local.cluster_name.empty()) {
-    requests_.forget(key, WorkerVerb::create_job);
-    if (!over) add_failed_copies(key, now, moment, group);
-    return;
+  for (auto& [name, view] : group->clusters) {
+    view.reading = failing(name, key, WorkerVerb::read, now);
+    if (!over && !view.copy) view.copying = failing(name, key, WorkerVerb::create_copy, now);
   }
+  // What failed in an earlier attempt is no reason to end the next one.
+  if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);
   const auto host = group->clusters.find(local.cluster_name);
   if (host == group->clusters.end()) return;
+  host->second.creating_job = failing(host->first, key, WorkerVerb::create_job, now);
+  if (!host->second.creating_job) return;
   const auto* failed = requests_.failure(host->first, key, WorkerVerb::create_job);
-  if (!failed || failed->error.code() == Errc::conflict) return;
-  const Duration past = moment - failed->first;
-  host->second.job_failing_since = now - past;
-  host->second.job_failure = failed->error.what();
   // The request that is under way may succeed.
   if (requests_.under_way(host->first, key, WorkerVerb::create_job)) return;
   // A worker that fails for longer than it may be lost refuses the job, too.
+  const Duration past = now - host->second.creating_job->since;
   if (refuses(failed->error) || past >= config_.plan.worker_lost_timeout) {
     host->second.job_refused = failed->error.what();
   }
 }
 
-void Dispatcher::add_failed_reads(const api::ObjectKey& key, TimePoint now, SteadyPoint moment,
-                                  dispatch::GroupView* group) const {
-  for (auto& [name, view] : group->clusters) {
-    const auto* failed = requests_.failure(name, key, WorkerVerb::read);
-    if (!failed) continue;
-    view.read_failing_since = now - (moment - failed->first);
-    view.read_failure = failed->error.what();
-  }
-}
-
-void Dispatcher::add_failed_copies(const api::ObjectKey& key, TimePoint now, SteadyPoint moment,
-                                   dispatch::GroupView* group) const {
-  for (auto& [name, view] : group->clusters) {
-    if (view.copy) continue;
-    const auto* failed = requests_.failure(name, key, WorkerVerb::create_copy);
-    if (!failed || failed->error.code() == Errc::conflict) continue;
-    view.copy_failing_since = now - (moment - failed->first);
-    view.copy_failure = failed->error.what();
-  }
+std::optional<dispatch::Failing> Dispatcher::failing(const std::string& cluster,
+                                                     const api::ObjectKey& key, WorkerVerb verb,
+                                                     TimePoint now) const {
+  const auto* failed = requests_.failure(cluster, key, verb);
+  if (!failed || failed->error.code() == Errc::conflict) return std::nullopt;
+  const Duration past = deps_.local.clock.steady() - failed->first;
+  return dispatch::Failing{now - past, failed->error.what()};
 }
 
 /// Which gates may be open although no copy shows it. Only a worker that waits for its gate makes a

@@ -111,10 +111,8 @@ class Dispatcher {
   void claim(const api::ObjectKey& key, const dispatch::Plan& todo);
   /// Plans workloads again that wait for room, a few at a time, when workers may have some.
   Task<> follow_room();
-  void add_failed_reads(const api::ObjectKey& key, TimePoint now, SteadyPoint moment,
-                        dispatch::GroupView* group) const;
-  void add_failed_copies(const api::ObjectKey& key, TimePoint now, SteadyPoint moment,
-                         dispatch::GroupView* group) const;
+  std::optional<dispatch::Failing> failing(const std::string& cluster, const api::ObjectKey& key,
+                                           WorkerVerb verb, TimePoint now) const;
   void add_gates(const api::ObjectKey& key, dispatch::GroupView* group) const;
   bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;
 

@@ -21,6 +21,11 @@ std::string priority_text(const char* whose, const api::Workload* workload) {
 
 }  // namespace
 
+bool holds_its_quota(const api::Workload& workload, const std::string& uid) {
+  return workload.metadata.uid == uid && lifecycle::is_reserved(workload) &&
+         !lifecycle::is_finished(workload) && !lifecycle::is_evicted(workload);
+}
+
 Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, SchedulerConfig config)
     : cluster_(cluster),
       scope_(scope),
@@ -268,10 +273,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   std::vector<lifecycle::Note> notes;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     notes.clear();
-    const bool wrong = workload.metadata.uid != preempted.uid ||
-                       !lifecycle::is_reserved(workload) || lifecycle::is_finished(workload) ||
-                       lifecycle::is_evicted(workload);
-    if (wrong) return {};
+    if (!holds_its_quota(workload, preempted.uid)) return {};
     lifecycle::StatusChange change = lifecycle::preempt(workload, preempted.reason, message, now);
     notes = std::move(change.notes);
     return std::move(change.status);

@@ -16,6 +16,10 @@
 
 namespace regatta::controllers {
 
+/// It is that Workload, has quota, and keeps it: it has not ended, nor is it about to give it back.
+/// What a cycle decided about the holder of a reservation is written only while that is so.
+bool holds_its_quota(const api::Workload& workload, const std::string& uid);
+
 /// The result of a cycle, for metrics.
 struct CycleSeen {
   bool success = false;  ///< a workload got quota, or other places

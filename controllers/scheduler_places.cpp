@@ -66,9 +66,7 @@ Task<> Scheduler::place(admission::AdmittedWorkload placed) {
   const TimePoint now = cluster_.clock.now();
   bool admitted = false;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
-    const bool wrong = workload.metadata.uid != placed.uid || !lifecycle::is_reserved(workload) ||
-                       lifecycle::is_finished(workload) || lifecycle::is_evicted(workload);
-    if (wrong) return {};
+    if (!holds_its_quota(workload, placed.uid)) return {};
     api::WorkloadStatus status = lifecycle::place(workload, placed.admission, now);
     admitted = !lifecycle::is_admitted(workload) &&
                api::is_true(status.conditions, api::conditions::admitted);
@@ -97,9 +95,7 @@ Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
   const TimePoint now = cluster_.clock.now();
   std::vector<lifecycle::Note> notes;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
-    const bool wrong = workload.metadata.uid != evicted.uid || !lifecycle::is_reserved(workload) ||
-                       lifecycle::is_finished(workload) || lifecycle::is_evicted(workload);
-    if (wrong) return {};
+    if (!holds_its_quota(workload, evicted.uid)) return {};
     lifecycle::StatusChange change =
         lifecycle::evict(workload, evicted.reason, evicted.message, now);
     notes = std::move(change.notes);

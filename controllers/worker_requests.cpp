@@ -155,6 +155,7 @@ std::optional<SteadyPoint> WorkerRequests::oldest(const api::ObjectKey& workload
 const WorkerRequests::Failure* WorkerRequests::failure(const std::string& worker,
                                                        const api::ObjectKey& workload,
                                                        WorkerVerb verb) const {
+  if (failures_.empty()) return nullptr;  // it is asked for each worker in each turn
   const auto found = failures_.find({workload, worker, verb});
   return found == failures_.end() ? nullptr : &found->second;
 }

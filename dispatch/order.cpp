@@ -1,5 +1,7 @@
 #include "dispatch/order.h"
 
+#include <algorithm>
+
 namespace regatta::dispatch {
 namespace {
 
@@ -18,9 +20,10 @@ struct Waits {
   bool operator()(const CreateJob&) const { return true; }
   bool operator()(const SetNominated&) const { return true; }
   bool operator()(const RunOnHub&) const { return true; }
-  /// The eviction knows where it ran. What another worker keeps holds no quota.
   bool operator()(const ReleaseJob&) const {
-    return local.evicted_from ? stopping.contains(*local.evicted_from) : !local.never_ran;
+    return std::any_of(stopping.begin(), stopping.end(), [this](const std::string& cluster) {
+      return may_be_evicted_from(local, cluster);
+    });
   }
   bool operator()(const Confirm& a) const { return a.cluster.empty(); }
   /// Other requests to workers concern one worker each, and are sent together.

@@ -143,12 +143,6 @@ bool may_report(const GroupView& g, const std::string& name, const ClusterView& 
   return v.listed || g.local.config_missing || g.local.check == CheckState::none;
 }
 
-/// What the worker runs may be what the hub's quota is for. A worker that was never chosen holds
-/// none with a Job that it keeps.
-bool may_be_evicted_from(const GroupView& g, const std::string& name) {
-  return g.local.evicted_from ? *g.local.evicted_from == name : !g.local.never_ran;
-}
-
 /// The worker's manager lets the Job run.
 bool copy_lets_run(const ClusterView& v) {
   if (!v.copy || v.copy->of_another_life) return false;
@@ -174,7 +168,7 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
   const bool held = std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
     const auto& [name, v] = entry;
     if (v.connected && may_run_unseen_on(g, name, v)) return true;
-    return may_be_evicted_from(g, name) && may_hold_job(v) && !ended_in_vain(v);
+    return may_be_evicted_from(g.local, name) && may_hold_job(v) && !ended_in_vain(v);
   });
   if (!g.local.job_active || held) return;
   Duration grace = hearing_left(g, now, config);
@@ -281,7 +275,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     if (unseen) {
       if (v.certainty == Certainty::unconfirmed) plan.actions.push_back(Confirm{name});
       // A worker that does not let the hub read the Job may stop it all the same.
-      if (v.read_failing_since && !is_stopping(*v.copy)) plan.actions.push_back(stop(g, name));
+      if (v.reading && !is_stopping(*v.copy)) plan.actions.push_back(stop(g, name));
       continue;
     }
     // The slice under which the Job runs there removes it, since no other one takes over any more.
@@ -750,11 +744,15 @@ TimePoint given_up_at(const GroupView& g, const ClusterView& v, TimePoint now,
   return end;
 }
 
+bool may_be_evicted_from(const LocalView& local, const std::string& cluster) {
+  return local.evicted_from ? *local.evicted_from == cluster : !local.never_ran;
+}
+
 bool may_still_run(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (hearing_left(g, now, config) > Duration(0)) return true;
   return std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
     const auto& [name, v] = entry;
-    const bool seen = may_run_on(v) && may_be_evicted_from(g, name);
+    const bool seen = may_run_on(v) && may_be_evicted_from(g.local, name);
     if (!seen && !may_run_unseen_on(g, name, v)) return false;
     return v.connected || grace_left(g, v, now, config) > Duration(0);
   });

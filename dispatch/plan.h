@@ -151,6 +151,12 @@ enum class RemoteJob {
   foreign,  ///< a job of that name without our origin label: never touched
 };
 
+/// Requests of one kind that fail: since when they all have, and how the last one did.
+struct Failing {
+  TimePoint since;
+  std::string why;
+};
+
 struct ClusterView {
   /// Reads and writes work, and the fields below are complete.
   bool connected = false;
@@ -204,17 +210,11 @@ struct ClusterView {
   bool removals_held = false;
   std::optional<TimePoint> job_deleting_since;  ///< by the worker's clock
   std::optional<TimePoint> job_removal_asked;   ///< since when the hub asks for its deletion
-  /// Since when attempts to read what the cache lacks have failed, and how the last one did.
-  std::optional<TimePoint> read_failing_since;
-  std::string read_failure;
-  /// Since when attempts to create the copy have failed, and how the last one did.
-  std::optional<TimePoint> copy_failing_since;
-  std::string copy_failure;
+  std::optional<Failing> reading;               ///< what the cache lacks
+  std::optional<Failing> copying;               ///< the creation of the copy
+  std::optional<Failing> creating_job;
   /// Why the worker refuses to create the Job, now and for ever; empty when it does not.
   std::string job_refused;
-  /// Since when attempts to create the Job have failed, and how the last one did.
-  std::optional<TimePoint> job_failing_since;
-  std::string job_failure;
 };
 
 /// What is known besides for a dispatcher that compares workers (ranking.h).
@@ -400,6 +400,10 @@ Plan plan(const GroupView& group, TimePoint now, const PlanConfig& config);
 /// count, and a new leader waits for a third of the time at least.
 TimePoint given_up_at(const GroupView& group, const ClusterView& cluster, TimePoint now,
                       const PlanConfig& config);
+
+/// What that worker runs may be what an evicted Workload holds its quota for. A worker that was
+/// never chosen holds none with a Job that it keeps.
+bool may_be_evicted_from(const LocalView& local, const std::string& cluster);
 
 /// Whether a worker may still run the Job of an evicted workload, whatever the hub's Job says. That
 /// learns of running pods from the worker's Job, whose watch may be silent without a sign. The copy

@@ -749,7 +749,7 @@ TEST(Plan, AWorkerThatDoesNotLetTheHubReadTheJobIsAskedToStopIt) {
   Given given = Given{"a"}.evicted(true).from("a").admitted("a", 1h);
   given.clusters["a"].certainty = Certainty::unconfirmed;
   EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "confirm on a");
-  given.clusters["a"].read_failing_since = now - 5s;
+  given.clusters["a"].reading = Failing{now - 5s, "forbidden"};
   EXPECT_EQ(describe(plan(given, now, PlanConfig{})),
             "confirm on a, deactivate on a (Evicted on manager: Preempted to accommodate a "
             "workload), look again in 55s");

@@ -36,7 +36,7 @@ std::string quoted(const std::string& name) {
 /// The worker does not let the hub read whether it has the Job.
 bool is_kept_from_us(const ClusterView& v) {
   const bool unseen = v.job == RemoteJob::absent && v.certainty == Certainty::unconfirmed;
-  return unseen && v.read_failing_since;
+  return unseen && v.reading;
 }
 
 /// A Job on another worker than the recorded one, whose removal is waited for.
@@ -72,8 +72,8 @@ std::optional<Trouble> stop_of(const GroupView& g) {
     if (v.connected && v.copy && is_kept_from_us(v)) {
       return Trouble{reasons::waiting_for_stop,
                      "Worker cluster " + quoted(name) +
-                         " does not let the hub read whether the job runs there: " + v.read_failure,
-                     *v.read_failing_since};
+                         " does not let the hub read whether the job runs there: " + v.reading->why,
+                     v.reading->since};
     }
     if (v.connected && v.job == RemoteJob::ours && v.job_stopping) {
       return Trouble{reasons::waiting_for_stop,
@@ -113,8 +113,8 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
   if (v.copy && v.copy->finished && is_kept_from_us(v)) {
     return Trouble{reasons::waiting_for_last_status,
                    "The workload ended on worker cluster " + quoted(name) +
-                       ", which does not let the hub read how its job ended: " + v.read_failure,
-                   *v.read_failing_since};
+                       ", which does not let the hub read how its job ended: " + v.reading->why,
+                   v.reading->since};
   }
   if (g.local.takes_over && !v.job_ended) {
     return Trouble{reasons::waiting_for_room_to_grow,
@@ -123,11 +123,11 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
                    g.local.quota_reserved_at};
   }
   const bool lacking = v.job == RemoteJob::absent || v.job_incomplete;
-  if (lacking && v.job_failing_since) {
+  if (lacking && v.creating_job) {
     return Trouble{
         reasons::job_not_created,
-        "The job cannot be created on worker cluster " + quoted(name) + ": " + v.job_failure,
-        *v.job_failing_since};
+        "The job cannot be created on worker cluster " + quoted(name) + ": " + v.creating_job->why,
+        v.creating_job->since};
   }
   return removal_of(g);
 }
@@ -180,9 +180,9 @@ std::optional<Trouble> refusal_of_copies(const GroupView& g) {
   TimePoint since = g.local.quota_reserved_at;
   for (const auto& [name, v] : g.clusters) {
     if (!v.connected || !contains(g.local.nominated, name)) continue;
-    if (!v.copy_failing_since) return std::nullopt;
-    since = std::max(since, *v.copy_failing_since);
-    if (text.empty()) text = "; " + quoted(name) + " says: " + v.copy_failure;
+    if (!v.copying) return std::nullopt;
+    since = std::max(since, v.copying->since);
+    if (text.empty()) text = "; " + quoted(name) + " says: " + v.copying->why;
   }
   if (text.empty()) return std::nullopt;
   return Trouble{reasons::no_worker_accepts,

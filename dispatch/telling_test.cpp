@@ -177,8 +177,7 @@ TEST(Telling, AnEndWithoutAStatusAndAJobThatCannotBeCreatedAreTold) {
   EXPECT_EQ(told(g), "");
   g = hosted();
   g.clusters["a"].job = RemoteJob::absent;
-  g.clusters["a"].job_failing_since = now - 90s;
-  g.clusters["a"].job_failure = "internal error";
+  g.clusters["a"].creating_job = Failing{now - 90s, "internal error"};
   EXPECT_EQ(told(g),
             "JobNotCreated: The job cannot be created on worker cluster \"a\": internal error");
   g.clusters["a"].job = RemoteJob::ours;
@@ -217,17 +216,16 @@ TEST(Telling, CopiesThatNoWorkerTakesAreTold) {
   GroupView g = racing();
   g.local.nominated = {"a", "b"};
   for (const char* name : {"a", "b"}) {
-    g.clusters[name].copy_failing_since = now - 5min;
-    g.clusters[name].copy_failure = "no namespace on " + std::string(name);
+    g.clusters[name].copying = Failing{now - 5min, "no namespace on " + std::string(name)};
   }
   EXPECT_EQ(told(g),
             "NoWorkerAccepts: No worker cluster that is asked takes the workload; \"a\" says: no "
             "namespace on a");
-  g.clusters["b"].copy_failing_since.reset();
+  g.clusters["b"].copying.reset();
   EXPECT_EQ(told(g), "") << "it may take it";
   g.clusters["b"].connected = false;
   EXPECT_EQ(told(g).substr(0, 16), "NoWorkerAccepts:");
-  g.clusters["a"].copy_failing_since = now - 10s;
+  g.clusters["a"].copying->since = now - 10s;
   EXPECT_EQ(told(g).substr(0, 10), "look again");
 }
 
@@ -236,8 +234,7 @@ TEST(Telling, AJobThatTheHubMayNotReadIsTold) {
   ClusterView& a = g.clusters["a"];
   a.job = RemoteJob::absent;
   a.certainty = Certainty::unconfirmed;
-  a.read_failing_since = now - 5min;
-  a.read_failure = "forbidden";
+  a.reading = Failing{now - 5min, "forbidden"};
   a.copy->finished = Finish{"Succeeded", "", now - 5min};
   EXPECT_EQ(told(g),
             "WaitingForLastStatus: The workload ended on worker cluster \"a\", which does not let "

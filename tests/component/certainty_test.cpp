@@ -118,19 +118,7 @@ TEST_F(Certainty, WhatCannotBeReadOnAnotherWorkerMayBeTheJob) {
   workers_.at("west").manager.reset();
   accept_newer_workloads(west);
   manager_.reset();
-  Json copy = cluster_.get(api::Workload::resource, name);
-  copy["metadata"] = {{"name", name.name},
-                      {"namespace", name.ns},
-                      {"labels", {{"kueue.x-k8s.io/multikueue-origin", "multikueue"}}}};
-  copy.erase("status");
-  ASSERT_TRUE(west.apply(dump_json(copy)));
-  const Json newer = {{"type", "FromTheFuture"},
-                      {"status", "Perhaps"},
-                      {"reason", "r"},
-                      {"message", ""},
-                      {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
-  const Json status = {{"status", {{"conditions", Json::array({newer})}}}};
-  ASSERT_TRUE(west.patch(api::Workload::resource, name, dump_json(status), "status"));
+  make_up_copy(west, name, name.name, "FromTheFuture", "Perhaps");
   start_manager();
   settle(10s);
   stop("None");

@@ -10,26 +10,11 @@ using testing::HasSubstr;
 class Checks : public OneCluster {
  protected:
   void start() {
-    apply(R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: AdmissionCheck
-metadata: {name: checked}
-spec: {controllerName: example.dev/check}
-)");
+    apply_check();
     start_with_queues();
     set_check_active(true);
-    ASSERT_TRUE(cluster_.patch(
-        api::ClusterQueue::resource, api::ObjectKey("cq"),
-        R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})"));
+    require_check();
     settle();
-  }
-  void set_check_active(bool active) {
-    const std::string status = active ? "True" : "False";
-    ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("checked"),
-                               R"({"status":{"conditions":[{"type":"Active","status":")" + status +
-                                   R"(","reason":"Active","message":"ok",
-                               "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
-                               "status"));
   }
   /// Sets the check's state as its controller would.
   void set_state(const std::string& state, const std::string& more = "") {

@@ -130,6 +130,24 @@ spec:
     ASSERT_TRUE(cluster.patch(crds, name, dump_json(patch)));
     settle();
   }
+  /// A copy that no hub has sent, of a Workload of the hub, with a condition.
+  void make_up_copy(TestCluster& there, const api::ObjectKey& of, const std::string& name,
+                    const std::string& type, const std::string& status) {
+    Json copy = cluster_.get(api::Workload::resource, of);
+    copy["metadata"] = {{"name", name},
+                        {"namespace", of.ns},
+                        {"labels", {{"kueue.x-k8s.io/multikueue-origin", "multikueue"}}}};
+    copy.erase("status");
+    ASSERT_TRUE(there.apply(dump_json(copy)));
+    const Json condition = {{"type", type},
+                            {"status", status},
+                            {"reason", "MadeUp"},
+                            {"message", ""},
+                            {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
+    const Json patch = {{"status", {{"conditions", Json::array({condition})}}}};
+    ASSERT_TRUE(there.patch(api::Workload::resource, api::ObjectKey(of.ns, name), dump_json(patch),
+                            "status"));
+  }
   /// An object of the hub that has conditions.
   void make_unreadable(const api::ResourceInfo& resource, const std::string& name) {
     accept_newer(cluster_, resource);

@@ -329,21 +329,8 @@ TEST_F(Hubs, WhatAWorkerMakesUpHoldsNoWorkloadBack) {
   });
   const std::string workload = workload_of("j0")->metadata.name;
   TestCluster& east = *workers_.at("east").cluster;
-  Json copy = cluster_.get(api::Workload::resource, api::ObjectKey("default", workload));
-  copy.erase("status");
   for (int i = 0; i < 10; ++i) {
-    const std::string name = "made-up-" + std::to_string(i);
-    copy["metadata"] = {{"name", name},
-                        {"namespace", "default"},
-                        {"labels", {{"kueue.x-k8s.io/multikueue-origin", "multikueue"}}}};
-    ASSERT_TRUE(east.apply(dump_json(copy)));
-    const Json admitted = {{"type", "Admitted"},
-                           {"status", "True"},
-                           {"reason", "Admitted"},
-                           {"message", ""},
-                           {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
-    const Json status = {{"status", {{"conditions", Json::array({admitted})}}}};
-    ASSERT_TRUE(east.patch(api::Workload::resource, key(name), dump_json(status), "status"));
+    make_up_copy(east, key(workload), "made-up-" + std::to_string(i), "Admitted", "True");
   }
   ASSERT_TRUE(east.apply(job_yaml("j0", 1, "main",
                                   "{kueue.x-k8s.io/prebuilt-workload-name: " + workload + "}",

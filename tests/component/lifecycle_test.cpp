@@ -509,17 +509,10 @@ spec:
 }
 
 TEST_F(Life, WhatAnAdmissionCheckWaitsForIsToldAtTheJobOnce) {
-  apply(
-      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: checked}\nspec: "
-      "{controllerName: example.dev/check}\n");
+  apply_check();
   start();
-  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("checked"),
-                             R"({"status":{"conditions":[{"type":"Active","status":"True",
-    "reason":"Active","message":"ok","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
-                             "status"));
-  ASSERT_TRUE(cluster_.patch(
-      api::ClusterQueue::resource, api::ObjectKey("cq"),
-      R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})"));
+  set_check_active(true);
+  require_check();
   settle();
   apply(job_yaml("j"));
   settle();

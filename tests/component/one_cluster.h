@@ -55,12 +55,35 @@ spec: {clusterQueue: cq}
     const Status done = cluster_.apply(yaml);
     ASSERT_TRUE(done) << done.error().what() << "\n" << yaml;
   }
-  void start_with_queues() {
+  void start_with_queues(manager::CoreConfig config = {}) {
     apply(flavor_yaml);
     apply(cluster_queue_yaml);
     apply(local_queue_yaml);
-    start_manager();
+    start_manager(std::move(config));
     settle();
+  }
+  /// The AdmissionCheck `checked`, whose controller is the test.
+  void apply_check() {
+    apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata: {name: checked}
+spec: {controllerName: example.dev/check}
+)");
+  }
+  void set_check_active(bool active) {
+    const std::string status = active ? "True" : "False";
+    ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("checked"),
+                               R"({"status":{"conditions":[{"type":"Active","status":")" + status +
+                                   R"(","reason":"Active","message":"ok",
+                               "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                               "status"));
+  }
+  /// From now on the ClusterQueue needs the check.
+  void require_check() {
+    ASSERT_TRUE(cluster_.patch(
+        api::ClusterQueue::resource, api::ObjectKey("cq"),
+        R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})"));
   }
   /// Runs for a while, long enough for every write that follows from another one.
   void settle(Duration time = 3s) { world_.run_for(time); }

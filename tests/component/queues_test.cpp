@@ -260,12 +260,7 @@ TEST_F(Queues, StatusCountsAreRightAndCostFewWrites) {
 
 TEST_F(Queues, FinalizersHoldWhatIsInUse) {
   start_with_queues();
-  apply(R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: AdmissionCheck
-metadata: {name: checked}
-spec: {controllerName: example.dev/check}
-)");
+  apply_check();
   patch_queue(R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})");
   patch_queue(R"({"spec":{"admissionChecksStrategy":null}})");
   apply(job_yaml("j"));

@@ -12,13 +12,9 @@ using testing::HasSubstr;
 class ServingJobs : public OneCluster {
  protected:
   void start() {
-    apply(flavor_yaml);
-    apply(cluster_queue_yaml);
-    apply(local_queue_yaml);
     manager::CoreConfig config;
     config.kinds = jobs::enabled_kinds({"statefulset"});
-    start_manager(config);
-    settle();
+    start_with_queues(std::move(config));
   }
   static const api::ResourceInfo& sets() {
     static const api::ResourceInfo resource{"apps", "v1", "StatefulSet", "statefulsets", true};

@@ -8,13 +8,9 @@ namespace {
 class SlowWrites : public OneCluster {
  protected:
   void start() {
-    apply(flavor_yaml);
-    apply(cluster_queue_yaml);
-    apply(local_queue_yaml);
     manager::CoreConfig config;
     config.scheduler.admission.reactivation_delay = 0ms;
-    start_manager(std::move(config));
-    settle();
+    start_with_queues(std::move(config));
   }
   void slow(Duration delay) { manager_->faults().delay_min = manager_->faults().delay_max = delay; }
   void give_quota(int cpus) {
@@ -74,6 +70,22 @@ spec:
     template: {spec: {restartPolicy: Never, containers: [
       {name: c, image: i, resources: {requests: {cpu: "1"}}}]}}
 )");
+  }
+  /// `over` happens, and a Workload that preempts `victim` comes so much later. Once the
+  /// condition says that it is over, the victim is not evicted any more.
+  template <class Over>
+  void race_for_victim(const std::string& victim, Over over, const std::string& condition,
+                       const std::string& is_so, const std::string& urgent_queue, Duration lead) {
+    bool ended = false, late = false;
+    race(
+        over, [&] { submit_urgent(urgent_queue); }, lead,
+        [&] {
+          const bool evicted = condition_of(victim, "Evicted").starts_with("True");
+          late = late || (ended && evicted);
+          ended = condition_of(victim, condition).starts_with(is_so) && !evicted;
+        });
+    EXPECT_FALSE(late) << "evicted after that";
+    EXPECT_THAT(condition_of(victim, condition), testing::StartsWith(is_so));
   }
   bool started(const std::string& name) { return !job(name).spec.suspend.value_or(true); }
 };
@@ -148,15 +160,7 @@ TEST_F(SlowWrites, AVictimThatEndsBeforeItsPreemptionIsWrittenIsNotEvicted) {
     until("started", [&] { return started(name); });
     run_job(name, 4);
     settle();
-    bool ended = false, late = false;
-    race([&] { complete_job(name, 4); }, [&] { submit_urgent("main"); }, lead,
-         [&] {
-           const bool evicted = condition_of(name, "Evicted").starts_with("True");
-           late = late || (ended && evicted);
-           ended = condition_of(name, "Finished").starts_with("True") && !evicted;
-         });
-    EXPECT_FALSE(late) << "evicted after its end";
-    EXPECT_THAT(condition_of(name, "Finished"), testing::StartsWith("True"));
+    race_for_victim(name, [&] { complete_job(name, 4); }, "Finished", "True", "main", lead);
     const auto urgent = cluster_.get<api::Workload>(key("urgent"));
     EXPECT_TRUE(api::is_true(urgent->status.conditions, "Admitted"));
     ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("urgent")));
@@ -165,20 +169,10 @@ TEST_F(SlowWrites, AVictimThatEndsBeforeItsPreemptionIsWrittenIsNotEvicted) {
 }
 
 TEST_F(SlowWrites, AVictimThatHasGivenItsQuotaBackIsNotEvictedAnyMore) {
-  apply(R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: AdmissionCheck
-metadata: {name: checked}
-spec: {controllerName: example.dev/check}
-)");
+  apply_check();
   start();
-  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("checked"),
-                             R"({"status":{"conditions":[{"type":"Active","status":"True",
-    "reason":"Active","message":"ok","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
-                             "status"));
-  ASSERT_TRUE(cluster_.patch(
-      api::ClusterQueue::resource, api::ObjectKey("cq"),
-      R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})"));
+  set_check_active(true);
+  require_check();
   let_preempt();
   add_local_queue("other");
   const auto stop = [&](const std::string& policy) {
@@ -193,15 +187,7 @@ spec: {controllerName: example.dev/check}
     apply(job_yaml(name, 4));
     until("reserved", [&] { return condition_of(name, "QuotaReserved").starts_with("True"); });
     settle();
-    bool gave_back = false, late = false;
-    race([&] { stop("Hold"); }, [&] { submit_urgent("other"); }, lead,
-         [&] {
-           const bool evicted = condition_of(name, "Evicted").starts_with("True");
-           late = late || (gave_back && evicted);
-           gave_back = condition_of(name, "QuotaReserved").starts_with("False") && !evicted;
-         });
-    EXPECT_FALSE(late) << "evicted without quota";
-    EXPECT_THAT(condition_of(name, "QuotaReserved"), testing::StartsWith("False"));
+    race_for_victim(name, [&] { stop("Hold"); }, "QuotaReserved", "False", "other", lead);
     const auto urgent = cluster_.get<api::Workload>(key("urgent"));
     EXPECT_TRUE(api::is_true(urgent->status.conditions, "QuotaReserved"));
     ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("urgent")));
