@@ -17,6 +17,8 @@ constexpr Duration file_interval = std::chrono::seconds(10);
 constexpr Duration attempts_interval = std::chrono::minutes(1);
 /// A worker that is lost again so soon after its return was not really back.
 constexpr Duration relapse_within = std::chrono::minutes(1);
+/// The wall clock and the steady one may part by so much before one of them counts as set.
+constexpr Duration clock_drift = std::chrono::seconds(1);
 constexpr const char* load_failed = "load client config failed: ";
 
 /// The API may lack ClusterProfiles, and get them later.
@@ -132,7 +134,9 @@ Task<Status> Fleet::reconcile(std::string name) {
     const api::Condition* active =
         api::find_condition(cluster->status.conditions, api::conditions::active);
     const bool known_lost = active && active->status == api::ConditionStatus::False;
-    it->second.lost_since = known_lost ? active->last_transition_time : local_.clock.now();
+    const TimePoint now = local_.clock.now();
+    it->second.lost_since = known_lost ? std::min(active->last_transition_time, now) : now;
+    it->second.lost_earlier = now - *it->second.lost_since;
   }
   connect(&it->second, name, *cluster);
   update_loss(&it->second, name);
@@ -211,9 +215,18 @@ void Fleet::disconnect(Member* member) {
   member->kubeconfig_digest.clear();
 }
 
-std::optional<TimePoint> Fleet::Member::lost_since_for(TimePoint sent) const {
+std::optional<Duration> Fleet::Member::lost_for(const Clock& clock) const {
   if (!lost_since) return std::nullopt;
-  return *lost_since - lost_before.after(sent);
+  return lost_earlier + (clock.steady() - lost_at);
+}
+
+std::optional<TimePoint> Fleet::Member::lost_since_for(TimePoint sent, const Clock& clock) const {
+  const auto lasted = lost_for(clock);
+  if (!lasted) return std::nullopt;
+  TimePoint since = clock.now() - *lasted;
+  // The two clocks drift apart by little. What is written into conditions does not follow that.
+  if (std::chrono::abs(since - *lost_since) < clock_drift) since = *lost_since;
+  return since - lost_before.after(sent);
 }
 
 void Fleet::update_loss(Member* member, const std::string& name) {
@@ -227,6 +240,7 @@ void Fleet::update_loss(Member* member, const std::string& name) {
   } else if (!ready && !member->lost_since) {
     if (here >= member->ready_at + relapse_within) member->lost_before.clear();
     member->lost_at = here;
+    member->lost_earlier = {};
     member->lost_since = local_.clock.now();
   }
   std::vector<std::string> lacking;

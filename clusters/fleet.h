@@ -38,22 +38,27 @@ class Fleet {
 
   struct Member {
     std::shared_ptr<RemoteCluster> remote;  ///< null while there is no usable configuration
-    std::optional<TimePoint> lost_since;    ///< set while not ready
+    std::optional<TimePoint> lost_since;    ///< set while not ready; see lost_for()
     Losses lost_before;                     ///< those that the present one follows closely
     std::optional<ConnectFailure> failure;  ///< why `remote` is null
     std::string kubeconfig_digest;
     /// By the condition's type; nullopt: it no longer holds.
     std::map<std::string, std::optional<Notice>> notices;
-    SteadyPoint lost_at{};   ///< when the last loss began, or was first seen by this process
-    SteadyPoint ready_at{};  ///< when it ended
-    bool was_ready = false;  ///< as on_connection() was told last
-    bool heard = false;      ///< it was ready once
+    SteadyPoint lost_at{};    ///< when the last loss began, or was first seen by this process
+    Duration lost_earlier{};  ///< what of it was before that, as the Active condition tells
+    SteadyPoint ready_at{};   ///< when it ended
+    bool was_ready = false;   ///< as on_connection() was told last
+    bool heard = false;       ///< it was ready once
     /// It was not ready for a moment since then.
     bool wavered = false;
     std::vector<std::string> unserved;  ///< kinds of jobs that its API does not serve; likewise
     bool ready() const { return remote && remote->ready(); }
-    /// The same for what was sent there at that time: earlier, if it was lost since then already.
-    std::optional<TimePoint> lost_since_for(TimePoint sent) const;
+    /// For how long it is lost by now. The wall clock may have been set meanwhile, the span is
+    /// right.
+    std::optional<Duration> lost_for(const Clock& clock) const;
+    /// The time of the wall clock that is so long ago. For what was sent there at that time:
+    /// earlier, if it was lost since then already.
+    std::optional<TimePoint> lost_since_for(TimePoint sent, const Clock& clock) const;
   };
   /// Null when there is no such MultiKueueCluster.
   const Member* find(const std::string& cluster) const;

@@ -284,7 +284,8 @@ void LiveFleet::for_each_worker(const api::ObjectKey& workload,
       return;
     }
     worker.connected = member->ready();
-    worker.lost_since = member->lost_since_for(recorded == name ? sent : TimePoint::min());
+    worker.lost_since =
+        member->lost_since_for(recorded == name ? sent : TimePoint::min(), hub_.clock);
     if (member->remote && local.job) {
       worker.kind_served = member->remote->jobs.serves(local.job->kind());
     }

@@ -81,9 +81,8 @@ void QuotaController::add_worker(const std::string& worker,
       member && member->remote ? member->remote->queues() : nullptr;
   const bool ready = member && member->ready();
   if (!ready) {
-    const TimePoint now = hub_.clock.now();
     Duration lost = hub_.clock.steady() - started_at_;
-    if (member && member->lost_since && queues && queues->told()) lost = now - *member->lost_since;
+    if (member && queues && queues->told()) lost = member->lost_for(hub_.clock).value_or(lost);
     if (lost >= config_.worker_lost_timeout) return;
     queue_.add_after(cluster_queue, config_.worker_lost_timeout - lost);
   }

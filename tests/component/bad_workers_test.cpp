@@ -53,6 +53,14 @@ class BadWorkers : public Federation {
   void submit(int jobs) {
     for (int i = 0; i < jobs; ++i) apply(lasting_job_yaml("j" + std::to_string(i)));
   }
+  /// Starts `j0` and returns the name of its worker.
+  std::string run_one_job() {
+    submit(1);
+    until("runs", [&] { return all_jobs() == 1; });
+    settle();
+    return *workload_of("j0")->status.cluster_name;
+  }
+  bool is_on(const std::string& worker) { return workload_of("j0")->status.cluster_name == worker; }
   /// The watches of the worker with the job `j0` break at once, and so do the attempts to open them
   /// again. Each turn is another one.
   void cut(const std::string& worker, const std::string& turn) {
@@ -339,18 +347,34 @@ TEST_F(BadWorkers, OneThatCannotBeReachedIsNoticedByTheFirstRequest) {
 
 TEST_F(BadWorkers, OneThatComesAndGoesUsesUpItsGrace) {
   start_with_grace(120s);
-  submit(1);
-  until("runs", [&] { return all_jobs() == 1; });
-  settle();
-  const std::string host = *workload_of("j0")->status.cluster_name;
-  const auto moved = [&] { return workload_of("j0")->status.cluster_name.value_or("") != host; };
-  for (int turn = 0; turn < 6 && !moved(); ++turn) {
+  const std::string host = run_one_job();
+  for (int turn = 0; turn < 6 && is_on(host); ++turn) {
     cut(host, std::to_string(turn));
     settle(50s);
     mend(host);
     settle(30s);
   }
-  EXPECT_TRUE(moved());
+  EXPECT_FALSE(is_on(host));
+}
+
+TEST_F(BadWorkers, AClockThatIsSetForwardTakesNothingOfTheGraceOfALostOne) {
+  start_with_grace(120s);
+  const std::string host = run_one_job();
+  cut(host, "1");
+  settle(20s);
+  world_.step_wall(5min);
+  settle(60s);
+  EXPECT_TRUE(is_on(host));
+  until("given up", [&] { return !is_on(host); }, 60s);
+}
+
+TEST_F(BadWorkers, AClockThatIsSetBackAddsNothingToIt) {
+  start_with_grace(120s);
+  const std::string host = run_one_job();
+  cut(host, "1");
+  settle(20s);
+  world_.step_wall(-5min);
+  until("given up", [&] { return !is_on(host); }, 120s);
 }
 
 TEST_F(BadWorkers, WhatOneHasSinceItCameBackHasItsWholeGrace) {
