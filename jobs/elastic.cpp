@@ -57,8 +57,7 @@ bool same_template(const JobView& view, const api::Workload& workload) {
   if (workload.spec.pod_sets.size() != counts.size()) return false;
   api::Workload resized = workload;
   resized.spec = with_counts(std::move(resized.spec), counts);
-  const bool running = has_reservation(workload) && !view.infos.empty();
-  return view.job->equivalent(resized, running ? &view.infos : nullptr);
+  return is_as_admitted(view, resized);
 }
 
 bool marked_elastic(const api::ObjectMeta& metadata) {

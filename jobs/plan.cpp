@@ -35,16 +35,14 @@ bool matches(const JobView& view, const api::Workload& workload) {
     const auto limit = max_execution_seconds(*view.job);
     if (limit && workload.spec.maximum_execution_time_seconds != *limit) return false;
   }
-  const bool running = has_reservation(workload) && !view.infos.empty();
-  const auto* infos = running ? &view.infos : nullptr;
-  if (view.policy.partial_admission) return view.job->equivalent(workload, infos);
+  if (view.policy.partial_admission) return is_as_admitted(view, workload);
   // Its Workload was made without the least numbers of pods.
   api::Workload completed = workload;
   const auto sets = view.job->pod_sets(view.topology);
   for (std::size_t i = 0; sets && i < std::min(sets->size(), completed.spec.pod_sets.size()); ++i) {
     completed.spec.pod_sets[i].min_count = (*sets)[i].min_count;
   }
-  return view.job->equivalent(completed, infos);
+  return is_as_admitted(view, completed);
 }
 
 /// The next step that stops the job, if a step is left.

@@ -28,6 +28,12 @@ bool has_reservation(const api::Workload& w) {
   return api::is_true(w.status.conditions, conditions::quota_reserved);
 }
 
+bool is_as_admitted(const JobView& view, const api::Workload& workload) {
+  if (!has_reservation(workload)) return view.job->equivalent(workload, nullptr);
+  if (view.infos_error && !view.job->suspended()) return true;
+  return view.job->equivalent(workload, view.infos.empty() ? nullptr : &view.infos);
+}
+
 bool is_on_hold(const api::Workload& w) {
   const api::Condition* reserved =
       api::find_condition(w.status.conditions, conditions::quota_reserved);

@@ -157,6 +157,24 @@ TEST_F(OneCluster, AnEditThatRacesTheStartDoesNotRunBeforeItWasAdmitted) {
       << "what runs was never admitted";
 }
 
+TEST_F(OneCluster, AJobRunsOnWhenTheFlavorWithItsTolerationsIsGone) {
+  start_with_queues();
+  apply(job_yaml("j"));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  run_job("j", 1);
+  settle();
+  const api::ObjectKey flavor("cpu-only");
+  ASSERT_TRUE(cluster_.remove(api::ResourceFlavor::resource, flavor));
+  ASSERT_TRUE(
+      cluster_.patch(api::ResourceFlavor::resource, flavor, R"({"metadata":{"finalizers":null}})"));
+  ASSERT_FALSE(cluster_.get<api::ResourceFlavor>(flavor));
+  settle();
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"), R"({"metadata":{"labels":{"a":"b"}}})"));
+  settle();
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+  EXPECT_THAT(condition_of("j", "Admitted"), testing::StartsWith("True"));
+}
+
 TEST_F(OneCluster, AnUnsuspendedJobIsStoppedUntilItIsAdmitted) {
   start_with_queues();
   std::string yaml = job_yaml("big", 5);  // five CPUs where there are four
