@@ -104,6 +104,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     wake_slices(before, after);
     if (!after) {
       copied_.erase(key);
+      refused_status_.erase(key);
       compared_.erase(key);
       requests_.forget(key);
       watch_.forget();
@@ -494,6 +495,10 @@ void Dispatcher::complete(const api::ObjectKey& key, TimePoint now, dispatch::Gr
   add_gates(key, group);
   add_attempts(key, now, group);
   add_comparison(key, group);
+  if (const auto refused = refused_status_.find(key); refused != refused_status_.end()) {
+    const Duration past = deps_.local.clock.steady() - refused->second.first;
+    local.status_refused = dispatch::Failing{now - past, refused->second.second};
+  }
   tell_unreadable(key, *group);
 }
 

@@ -89,6 +89,8 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::UpdateJob action);
   Task<Status> run(api::ObjectKey key, dispatch::RemoveStrays action);
   Task<Status> run(api::ObjectKey key, dispatch::CopyJobStatus action);
+  void tell_refused_status(const api::ObjectKey& key, const std::string& cluster,
+                           const Error& error);
   Task<Status> run(api::ObjectKey key, dispatch::ReleaseJob action);
   Task<Status> run(api::ObjectKey key, dispatch::EndJob action);
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
@@ -171,6 +173,8 @@ class Dispatcher {
   dispatch::ForeignJobs foreign_;
   std::map<api::ObjectKey, dispatch::Footing> planned_;  ///< of each turn that is under way
   std::map<api::ObjectKey, SteadyPoint> copied_;         ///< last copy of a running Job's status
+  /// Jobs whose status, as their worker tells it, the hub's API refuses: since when, and why.
+  std::map<api::ObjectKey, std::pair<SteadyPoint, std::string>> refused_status_;
   dispatch::HeadStarts head_starts_;
   /// Workloads and the places, empty for the hub, of which tell_unreadable() spoke.
   std::set<std::pair<api::ObjectKey, std::string>> unreadable_;

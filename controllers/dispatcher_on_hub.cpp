@@ -16,6 +16,8 @@ namespace {
 
 /// How often the status of a running Job is copied.
 constexpr Duration status_interval{1000};
+/// What refuses it may be a webhook.
+constexpr Duration next_look_at_refused = std::chrono::minutes(1);
 constexpr const char* changed_meanwhile = "the workload changed meanwhile";
 
 /// What ends `mine` as that Workload ended; nullopt when it has not.
@@ -172,6 +174,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   if (action.final && !last) {
     co_return Error(Errc::conflict, "the last status of the job is not known yet");
   }
+  bool refused = false;
   for (const dispatch::JobPart& part : dispatch::parts_of(job, theirs)) {
     if (!part.local) continue;
     const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
@@ -185,10 +188,33 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
       }
       return action.final ? end_told_by(copy ? *copy : *workload, mine, now) : std::nullopt;
     };
-    const Status done = co_await write_job(key, part.local, change);
+    Status done = co_await write_job(key, part.local, change);
+    if (!done && done.error().code() == Errc::invalid) {
+      refused = true;
+      tell_refused_status(key, action.cluster, done.error());
+      // That the Job runs is shown less well. That it ended must be known: its Workload tells it.
+      if (!action.final) continue;
+      const auto end = [&](const jobs::GenericJob& mine) {
+        return mine.finished() ? std::nullopt : end_told_by(copy ? *copy : *workload, mine, now);
+      };
+      done = co_await write_job(key, part.local, end);
+    }
     if (!done && done.error().code() != Errc::not_found) co_return done;
   }
+  if (!refused) refused_status_.erase(key);
   co_return ok();
+}
+
+void Dispatcher::tell_refused_status(const api::ObjectKey& key, const std::string& cluster,
+                                     const Error& error) {
+  const std::string why = error.what();
+  const auto [known, fresh] =
+      refused_status_.try_emplace(key, deps_.local.clock.steady(), std::string());
+  queue_.add_after(key, next_look_at_refused);
+  if (std::exchange(known->second.second, why) == why) return;
+  note(key, true,
+       "The API of the hub refuses the status of the job as worker cluster \"" + cluster +
+           "\" tells it: " + why);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {

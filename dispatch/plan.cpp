@@ -307,6 +307,9 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     if (unanswered) look_again(&plan, left);
     if (!is_stopping(*v.copy)) {
       plan.actions.push_back(stop(g, name));
+    } else if (g.local.status_refused && v.job_stopped) {
+      // The hub cannot show that the Job stopped. When it is gone, that needs no showing.
+      remove(&plan, name, v);
     } else if (v.job_news && (counts || !v.job_ended)) {
       plan.actions.push_back(CopyJobStatus{name, false});
     }

@@ -33,6 +33,12 @@ namespace regatta::dispatch {
 
 enum class CheckState { none, pending, ready, retry, rejected };
 
+/// Requests of one kind that fail: since when they all have, and how the last one did.
+struct Failing {
+  TimePoint since;
+  std::string why;
+};
+
 /// The Workload on the hub, and the Job that owns it.
 struct LocalView {
   bool deleted = false;  ///< gone, or being deleted
@@ -85,6 +91,7 @@ struct LocalView {
   bool job_active = false;
   /// The hub's Job is there and its status does not say how it ended.
   bool job_unended = false;
+  std::optional<Failing> status_refused;  ///< as its worker tells it, by the API of the hub
 
   /// Of an evicted Workload: the cluster that ran it, if that is remembered.
   std::optional<std::string> evicted_from;
@@ -149,12 +156,6 @@ enum class RemoteJob {
   absent,
   ours,
   foreign,  ///< a job of that name without our origin label: never touched
-};
-
-/// Requests of one kind that fail: since when they all have, and how the last one did.
-struct Failing {
-  TimePoint since;
-  std::string why;
 };
 
 struct ClusterView {

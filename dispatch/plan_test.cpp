@@ -569,6 +569,20 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].job_news = true;
              }),
              "copy status from a, look again in 55s"},
+        Case{"a_stopped_job_whose_status_the_hub_refuses_goes_without_being_shown",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->deactivating = true;
+               g.clusters["a"].job_news = g.clusters["a"].job_stopped = g.local.job_active = true;
+               g.local.status_refused = Failing{now - 10s, "invalid"};
+             }),
+             "remove job and copy on a, look again in 50s"},
+        Case{"not_one_that_has_not_stopped_yet",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->deactivating = true;
+               g.clusters["a"].job_news = g.local.job_active = true;
+               g.local.status_refused = Failing{now - 10s, "invalid"};
+             }),
+             "copy status from a, look again in 55s"},
         Case{"deactivation_is_not_drift",
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
                g.clusters["a"].copy->deactivating = true;

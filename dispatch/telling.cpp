@@ -59,6 +59,16 @@ std::optional<Trouble> removal_of(const GroupView& g) {
   return std::nullopt;
 }
 
+/// The job there has stopped or ended, and the hub cannot show how.
+std::optional<Trouble> refused_status_of(const LocalView& local) {
+  if (!local.status_refused) return std::nullopt;
+  return Trouble{
+      reasons::waiting_for_last_status,
+      "The API of the hub refuses the status of the job as its worker cluster tells it: " +
+          local.status_refused->why,
+      local.status_refused->since};
+}
+
 /// An evicted workload whose worker has no manager that would stop the Job, or has pods of it that
 /// do not end.
 std::optional<Trouble> stop_of(const GroupView& g) {
@@ -82,6 +92,7 @@ std::optional<Trouble> stop_of(const GroupView& g) {
                      g.local.evicted_at};
     }
   }
+  if (auto refused = refused_status_of(g.local)) return refused;
   return removal_of(g);
 }
 
@@ -109,6 +120,9 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
                    "The workload ended on worker cluster " + quoted(name) +
                        "; the last status of its job is not known yet",
                    v.copy->finished->at};
+  }
+  if (auto refused = refused_status_of(g.local); refused && v.copy && v.copy->finished) {
+    return refused;
   }
   if (v.copy && v.copy->finished && is_kept_from_us(v)) {
     return Trouble{reasons::waiting_for_last_status,

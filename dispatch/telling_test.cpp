@@ -89,6 +89,21 @@ TEST(Telling, AWorkerThatIsLostForAWhileIsToldOnceAndSoIsItsReturn) {
   EXPECT_EQ(told(g), "Dispatched: Dispatched to worker cluster \"a\"");
 }
 
+TEST(Telling, AStatusThatTheHubRefusesIsToldWhenTheJobHasEnded) {
+  GroupView g = hosted();
+  g.local.status_refused = Failing{now - 5min, "spec.x: Required value"};
+  EXPECT_EQ(told(g), "") << "it runs";
+  g.clusters["a"].copy->finished = Finish{"Succeeded", "", now};
+  g.clusters["a"].job_ended = true;
+  const char* expected =
+      "WaitingForLastStatus: The API of the hub refuses the status of the job as its worker "
+      "cluster tells it: spec.x: Required value";
+  EXPECT_EQ(told(g), expected);
+  g.clusters["a"].copy->finished.reset();
+  g.local.evicted = true;
+  EXPECT_NE(told(g).find("The API of the hub refuses the status of the job"), std::string::npos);
+}
+
 TEST(Telling, OfALargeFleetThoseThatCannotBeSeenMayHaveTheWorkload) {
   GroupView g = racing();
   lose(&g, "a", 10min);

@@ -25,6 +25,7 @@ struct NetworkFaults {
   double gone = 0;             ///< 410 to a watch or a list
   double too_many = 0;         ///< 429 with Retry-After: 1, not acted on
   double server_error = 0;     ///< 500, not acted on
+  double unprocessable = 0;    ///< 422 to a write, not acted on
   double cut_watch = 0;        ///< per piece: the stream breaks instead of delivering it
   double half_open_watch = 0;  ///< per piece: neither this piece nor a later one ever comes
   double gone_in_watch = 0;    ///< per piece: replaced by an ERROR event 410

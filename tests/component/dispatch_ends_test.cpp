@@ -4,6 +4,7 @@
 namespace regatta::test_support {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -64,6 +65,14 @@ class DispatchEnds : public Federation {
   void die_while_evicting(const std::string& worker) {
     workers_.at(worker).manager.reset();
     add_condition(worker, "Evicted");
+  }
+  /// The API of the hub takes no status of the Job with that text.
+  void refuse_status_with(const std::string& text) {
+    manager_->faults().concerns = [text](const net::HttpRequest& request) {
+      return request.target.find("/jobs/j/status") != std::string::npos &&
+             request.body.find(text) != std::string::npos;
+    };
+    manager_->faults().unprocessable = 1;
   }
   void hold(const std::string& worker, const char* policy) {
     ASSERT_TRUE(workers_.at(worker).cluster->patch(
@@ -259,6 +268,31 @@ TEST_F(DispatchEnds, AnEndThatTheWorkersJobHasLostIsToldByItsWorkload) {
   until("told", [&] { return condition_of("j", "Finished").starts_with("True"); }, 2min);
   EXPECT_TRUE(api::is_true(job("j").status.conditions, "Complete"));
   until("cleaned up", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+}
+
+/// As when an older API knows fewer states, or a webhook has rules of its own.
+TEST_F(DispatchEnds, AnEndThatTheHubsApiRefusesIsToldByTheWorkload) {
+  send_to_east();
+  refuse_status_with("Reached expected number");
+  workers_.at("east").nodes.reset();
+  complete_job(worker("east"), "j", 1);
+  add_condition(worker("east"), "Finished", "Succeeded");
+  until("told", [&] { return condition_of("j", "Finished").starts_with("True"); }, 2min);
+  EXPECT_TRUE(api::is_true(job("j").status.conditions, "Complete"));
+  EXPECT_THAT(events("Workload"), Contains(HasSubstr("refuses the status of the job as worker "
+                                                     "cluster \"east\" tells it")));
+  until("cleaned up", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+}
+
+/// A status that cannot be shown keeps the quota of no Workload.
+TEST_F(DispatchEnds, AStatusThatTheHubsApiRefusesDelaysNoEviction) {
+  run_one();
+  const std::string first = host();
+  refuse_status_with("Suspended");
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  until("released", [&] { return condition_of("j", "QuotaReserved").starts_with("False"); }, 2min);
+  EXPECT_EQ(held_by(first), "workloads 0, jobs 0");
 }
 
 /// A worker that lies makes a Job of its own and claims its end, while no manager runs on the hub.
