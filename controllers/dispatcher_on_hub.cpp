@@ -192,8 +192,11 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     if (!done && done.error().code() == Errc::invalid) {
       refused = true;
       tell_refused_status(key, action.cluster, done.error());
-      // That the Job runs is shown less well. That it ended must be known: its Workload tells it.
+      // That the Job runs is shown less well. That it ended must be known: its Workload tells it,
+      // unless what refuses it thinks better of it soon.
       if (!action.final) continue;
+      const SteadyPoint since = refused_status_[key].first;
+      if (deps_.local.clock.steady() < since + config_.plan.tell_after / 2) co_return done;
       const auto end = [&](const jobs::GenericJob& mine) {
         return mine.finished() ? std::nullopt : end_told_by(copy ? *copy : *workload, mine, now);
       };

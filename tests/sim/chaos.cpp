@@ -36,6 +36,7 @@ void mend(LinkFaults* link) {
   sound.partitioned = link->partitioned;
   sound.refuse_jobs = link->refuse_jobs;
   sound.keeps = link->keeps;
+  sound.refuse_statuses = link->refuse_statuses;
   *link = sound;
 }
 
@@ -53,6 +54,9 @@ Chaos::Chaos(ChaosDeps deps)
     for (SimCluster* hub : deps_.hubs) {
       deps_.workers.front()->link_from(hub->name()).refuse_jobs = 403;
     }
+  }
+  if (has(Trouble::status_refusals)) {
+    for (SimCluster* hub : deps_.hubs) hub->own_link->refuse_statuses = 0.5;
   }
   if (has(Trouble::byzantine_keeps)) {
     for (SimCluster* hub : deps_.hubs) deps_.workers.back()->link_from(hub->name()).keeps = true;
@@ -123,6 +127,7 @@ Task<> Chaos::run() {
     deps_.scope.spawn("trouble", one(actions[chosen]));
   }
   mend_links();
+  for (SimCluster* hub : deps_.hubs) hub->own_link->refuse_statuses = 0;
   over_ = true;
   while (under_way_ > 0) co_await deps_.around.world.sleep_for(100ms);
   co_await set_right();

@@ -99,6 +99,13 @@ bool deletes_work(const net::HttpRequest& request) {
   return leads_to_jobs(path) || path.ends_with("/workloads");
 }
 
+bool writes_job_status(const net::HttpRequest& request) {
+  std::string path = path_of(request);
+  if (is_read(request) || !path.ends_with("/status")) return false;
+  path.resize(path.rfind('/', path.rfind('/') - 1));
+  return leads_to_jobs(path);
+}
+
 void Gate::open() {
   open_ = true;
   opened_.notify_all();
@@ -175,6 +182,10 @@ Task<Result<net::HttpResponse>> LinkSender::write(net::HttpRequest request,
     co_return refused_by_webhook(faults.refuse_jobs);
   }
   if (faults.keeps && deletes_work(request)) co_return refused_by_webhook(403);
+  if (faults.refuse_statuses > 0 && writes_job_status(request) &&
+      deps.world.rng.chance(faults.refuse_statuses)) {
+    co_return refused_by_webhook(422);
+  }
   if (faults.late > 0 && !faults.partitioned && deps.world.rng.chance(faults.late)) {
     const Duration after(deps.world.rng.between(0, faults.late_max.count()));
     deps.network.spawn("late request", deliver_late(route_, std::move(request), after));

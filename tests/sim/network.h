@@ -19,6 +19,7 @@ namespace regatta::simtest {
 bool creates_job(const net::HttpRequest& request);
 /// A job or a Workload.
 bool deletes_work(const net::HttpRequest& request);
+bool writes_job_status(const net::HttpRequest& request);
 
 /// Whether a process is scheduled. Nothing of a paused process runs: its timers, the answers to its
 /// requests and the pieces of its watches wait. Requests that it has sent are on their way.
@@ -58,6 +59,7 @@ struct LinkFaults : kube::NetworkFaults {
   Duration late_max{0};
   unsigned refuse_jobs = 0;  ///< an answer to each creation of a Job, as an admission webhook gives
   bool keeps = false;        ///< each deletion of a Job or Workload is refused
+  double refuse_statuses = 0;  ///< the status of a job is, as an admission webhook does
 
   /// A process on the other side is seen to work, within moments.
   bool sound() const;

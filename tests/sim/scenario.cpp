@@ -86,6 +86,11 @@ void draw_pods(const ScenarioOptions& options, Scenario* scenario) {
   }
 }
 
+void draw_status_refusals(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 29);
+  draw_trouble(Trouble::status_refusals, options, rng, scenario);
+}
+
 void draw_keeps(const ScenarioOptions& options, Scenario* scenario) {
   Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 23);
   draw_trouble(Trouble::byzantine_keeps, options, rng, scenario);
@@ -155,6 +160,7 @@ const std::vector<TroubleInfo>& all_troubles() {
       {Trouble::rotations, "rotations", 0.15, true},
       {Trouble::pods, "pods", 0.25, true},
       {Trouble::byzantine_keeps, "byzantine-keeps", 0.1, true},
+      {Trouble::status_refusals, "status-refusals", 0.1, true},
   };
   return all;
 }
@@ -235,6 +241,7 @@ Scenario draw_scenario(const ScenarioOptions& options) {
   draw_trouble(Trouble::rotations, options, of_rotations, &s);
   draw_pods(options, &s);
   draw_keeps(options, &s);
+  draw_status_refusals(options, &s);
   if (s.large()) enlarge(&s);
   return s;
 }

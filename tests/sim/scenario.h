@@ -54,6 +54,7 @@ enum class Trouble {
   rotations,         ///< workers refuse the tokens that hubs had
   pods,              ///< Jobs have Pods on workers, which take their time to end
   byzantine_keeps,   ///< a worker makes jobs up, and deletes none while there are faults
+  status_refusals,   ///< a webhook of the hub refuses every other status of a job
 };
 
 struct TroubleInfo {
