@@ -143,7 +143,7 @@ class NoNeedlessStop final : public Invariant {
     for (const Run& earlier : record->runs) {
       if (earlier.end != Run::End::ended || earlier.over > began) continue;
       if (expected_.lying.contains(earlier.worker) || !excused(earlier, run).empty()) continue;
-      if (run.late && stopped_soon(run)) continue;
+      if ((run.late || given_up(run, earlier)) && stopped_soon(run)) continue;
       history_.violated(run.workload + " runs on " + run.worker + " although it ended on " +
                         earlier.worker + ", for no reason");
     }
@@ -153,6 +153,13 @@ class NoNeedlessStop final : public Invariant {
   bool strayed(const Run& run) const {
     const Record* record = history_.record(run.hub, run.workload);
     return record && record->cluster != run.worker && record->since < run.created;
+  }
+
+  /// Its worker was lost before the other one was recorded, and starts the Job only now.
+  bool given_up(const Run& run, const Run& other) const {
+    return run.created < other.recorded &&
+           history_.cut_off(run.hub, run.worker, run.recorded, other.recorded) >=
+               expected_.worker_lost_timeout / 2;
   }
 
   /// What a request that came too late has made is stopped as soon as the hub can.
