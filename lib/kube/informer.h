@@ -50,8 +50,9 @@ struct Answered {
 /// reached the copy stays, stale; health() says so.
 ///
 /// Handlers run on the control thread right after the store changed, once for each object that
-/// changed, whatever the cause: an event, a list that no longer holds the object, observe(). They
-/// must only enqueue keys. During the first list they run for every object, before has_synced().
+/// changed, whatever the cause: an event, a list that no longer holds the object, observe(). Of an
+/// object that was deleted and made again they are told both, also by a list. They must only
+/// enqueue keys. During the first list they run for every object, before has_synced().
 ///
 /// Objects that cannot be decoded are counted, logged with their key and kept out; an older version
 /// that could be decoded stays. A caller that acts on absence asks unreadable() and absence() too.
@@ -67,12 +68,16 @@ class ObjectInformer {
 
   ObjectInformer(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
                  Decode decode)
-      : core_(std::move(deps), resource, std::move(options),
-              [decode = std::move(decode)](const Json& value) -> Result<InformerCore::Decoded> {
-                Result<Ptr> object = decode(value);
-                if (!object) return object.error();
-                return decoded(std::move(*object), 0);
-              }) {}
+      : core_(
+            std::move(deps), resource, std::move(options),
+            [decode = std::move(decode)](const Json& value) -> Result<InformerCore::Decoded> {
+              Result<Ptr> object = decode(value);
+              if (!object) return object.error();
+              return decoded(std::move(*object), 0);
+            },
+            [](const void* object) -> std::string_view {
+              return metadata_of(*static_cast<const T*>(object)).uid;
+            }) {}
 
   /// Runs until cancelled or stopped.
   Task<> run() { return core_.run(); }

@@ -87,11 +87,12 @@ std::optional<bool> is_older_version(std::string_view a, std::string_view b) {
 }
 
 InformerCore::InformerCore(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
-                           Decode decode)
+                           Decode decode, UidFunction uid_of)
     : deps_(std::move(deps)),
       resource_(resource),
       options_(std::move(options)),
       decode_(std::move(decode)),
+      uid_of_(uid_of),
       synced_(deps_.executor),
       anew_(deps_.executor) {}
 
@@ -566,6 +567,10 @@ void InformerCore::replace(const api::ObjectKey& key, Entry* stored, Entry entry
   bytes_ += entry.bytes - stored->bytes;
   *stored = std::move(entry);
   reindex(key, change.before.get(), change.after.get());
+  // A list does not show that an object was deleted and made again. A watch would have.
+  const bool both = uid_of_ && change.before && change.after;
+  const bool another = both && uid_of_(change.before.get()) != uid_of_(change.after.get());
+  if (another) changes->push_back({key, std::exchange(change.before, nullptr), nullptr});
   changes->push_back(std::move(change));
 }
 

@@ -97,11 +97,13 @@ class InformerCore {
   };
   using Decode = std::function<Result<Decoded>(const Json&)>;
   using IndexFunction = std::function<std::vector<std::string>(const void*)>;
+  /// Tells an object from another one of its name. Without it a list does not.
+  using UidFunction = std::string_view (*)(const void*);
   using ChangeHandler =
       std::function<void(const api::ObjectKey&, const Object& before, const Object& after)>;
 
   InformerCore(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
-               Decode decode);
+               Decode decode, UidFunction uid_of = nullptr);
   InformerCore(const InformerCore&) = delete;
 
   Task<> run();
@@ -222,6 +224,7 @@ class InformerCore {
   api::ResourceInfo resource_;
   InformerOptions options_;
   Decode decode_;
+  UidFunction uid_of_;
   api::ObjectMap<Entry> store_;
   std::map<api::ObjectKey, Error> undecodable_;
   std::map<std::string, Index> indices_;

@@ -183,6 +183,24 @@ TEST_F(Certainty, AStandbyThatSawAWorkloadWaitLeavesItsJobAlone) {
   EXPECT_EQ(condition_of("j", "Evicted"), "");
 }
 
+/// A LocalQueue cannot be led to another ClusterQueue: users make it anew, with the same
+/// generation.
+TEST_F(Certainty, AStandbyLearnsThatAQueueWasMadeAnew) {
+  start_all({"east"});
+  std::string other(hub_queue_yaml), queue(local_queue_yaml);
+  apply(other.replace(other.find("name: cq"), 8, "name: other"));
+  settle();
+  start_standby();
+  ASSERT_TRUE(cluster_.remove(api::LocalQueue::resource, key("main")));
+  settle();
+  apply(queue.replace(queue.find("clusterQueue: cq"), 16, "clusterQueue: other"));
+  settle();
+  fail_over();
+  apply(lasting_job_yaml("j"));
+  until("it has quota", [&] { return condition_of("j", "QuotaReserved").starts_with("True"); });
+  EXPECT_EQ(workload_of("j")->status.admission->cluster_queue, "other");
+}
+
 TEST_F(Certainty, AHubThatWasAwayGivesItsWorkersAChance) {
   start_all({"east"});
   run_on_east("j", 6000);
