@@ -391,7 +391,14 @@ Task<Status> LocalCluster::patch_job(
   if (status) options.subresource = "status";
   auto written = co_await client_.patch_raw(id.kind->resource(), id.key, kube::PatchType::merge,
                                             dump_json(*patch), std::move(options));
-  if (!written) co_return written.error().within(id.str());
+  if (!written) {
+    const Error failed = written.error();
+    if (failed.code() == Errc::conflict || kube::may_have_happened(failed)) {
+      unsure_jobs_.insert(id);
+      (void)co_await fetch_job(id);
+    }
+    co_return failed.within(id.str());
+  }
   auto job = jobs.decode(*id.kind, std::move(*written));
   if (!job) co_return job.error().within(id.str());
   jobs.observe(std::move(*job));
@@ -401,7 +408,10 @@ Task<Status> LocalCluster::patch_job(
 Task<Result<jobs::JobPtr>> LocalCluster::fetch_job(jobs::JobId id) {
   const jobs::JobPtr before = jobs.get(id);
   auto text = co_await client_.get_raw(id.kind->resource(), id.key);
-  if (!text && text.error().code() != Errc::not_found) co_return text.error().within(id.str());
+  const bool gone = !text && text.error().code() == Errc::not_found;
+  // What may not be read is known by its watch alone.
+  if (text || gone || text.error().code() == Errc::denied) unsure_jobs_.erase(id);
+  if (!text && !gone) co_return text.error().within(id.str());
   if (!text) {
     jobs.observe_absent(id, before);
     co_return jobs::JobPtr();

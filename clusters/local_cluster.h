@@ -90,7 +90,7 @@ class LocalCluster {
 
   /// Takes the lock of one job, asks `change` for a merge patch of what the store has (nullopt or
   /// an empty object: nothing to write), sends it to the job or its status, and observes the
-  /// answer.
+  /// answer. When it is unknown whether that happened, or the store is behind, the job is read.
   Task<Status> patch_job(jobs::JobId id, bool status,
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
   /// Reads one object of a composed job from the API server, and tells the cache; null when it is
@@ -117,6 +117,8 @@ class LocalCluster {
   /// Sends a merge patch to a pod of the store, and observes the answer. When the store is
   /// outdated, or it is unknown whether the write happened, the pod is read.
   Task<Status> patch_pod(api::ObjectKey key, std::string patch);
+  /// Whether a write of the job may have happened that the cache does not have.
+  bool unsure(const jobs::JobId& id) const { return unsure_jobs_.contains(id); }
   /// Sends a strategic merge patch to the status of a pod.
   Task<Status> patch_pod_status(api::ObjectKey key, std::string patch);
   /// What tells this cluster from others: the UID of its namespace kube-system. Empty if unknown.
@@ -177,6 +179,7 @@ class LocalCluster {
   KeyLocks<api::ObjectKey> workload_locks_;
   KeyLocks<jobs::JobId> job_locks_;
   std::set<api::ObjectKey> unsure_;
+  std::set<jobs::JobId> unsure_jobs_;
   Wakeup flavor_changed_;
 };
 

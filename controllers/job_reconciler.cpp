@@ -181,6 +181,11 @@ Task<> JobReconciler::work() {
 Task<Status> JobReconciler::reconcile(JobId id) {
   const Status released = co_await release_orphans(id);
   if (!released) co_return released;
+  // A job that may have been started is not taken for one that waits.
+  if (cluster_.unsure(id)) {
+    const auto read = co_await cluster_.fetch_job(id);
+    if (!read && cluster_.unsure(id)) co_return read.error();
+  }
   JobPtr job = cluster_.jobs.get(id);
   if (!job) {
     told_.erase(id);

@@ -71,6 +71,23 @@ Result<PodSetInfo> with_updates(PodSetInfo info, const api::Workload& workload) 
 
 }  // namespace
 
+std::vector<PodSetInfo> admitted_sizes(const api::Workload& workload) {
+  std::vector<PodSetInfo> sizes;
+  if (!workload.status.admission) return sizes;
+  for (const api::PodSetAssignment& assignment : workload.status.admission->pod_set_assignments) {
+    PodSetInfo info;
+    info.name = assignment.name;
+    info.count = assignment.count.value_or(0);
+    if (!assignment.count) {
+      for (const api::PodSet& set : workload.spec.pod_sets) {
+        if (set.name == assignment.name) info.count = set.count;
+      }
+    }
+    sizes.push_back(std::move(info));
+  }
+  return sizes;
+}
+
 Result<PodSetInfo> with_flavors(PodSetInfo info, const std::set<std::string>& names,
                                 const FlavorLookup& flavor) {
   for (const std::string& name : names) {
@@ -90,16 +107,9 @@ Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
                                                 const FlavorLookup& flavor,
                                                 const InfoOptions& options) {
   std::vector<PodSetInfo> infos;
-  if (!workload.status.admission) return infos;
-  for (const api::PodSetAssignment& assignment : workload.status.admission->pod_set_assignments) {
-    PodSetInfo info;
-    info.name = assignment.name;
-    info.count = assignment.count.value_or(0);
-    if (info.count == 0 && !assignment.count) {
-      for (const api::PodSet& set : workload.spec.pod_sets) {
-        if (set.name == assignment.name) info.count = set.count;
-      }
-    }
+  for (PodSetInfo& info : admitted_sizes(workload)) {
+    const api::PodSetAssignment& assignment =
+        workload.status.admission->pod_set_assignments[infos.size()];
     add_labels(workload, options, &info);
     add_topology(workload, assignment, &info);
     add_slice(workload, &info);

@@ -18,6 +18,9 @@ struct InfoOptions {
 /// A ResourceFlavor by name, or null.
 using FlavorLookup = std::function<const api::ResourceFlavor*(const std::string&)>;
 
+/// The pod sets of an admission with their names and counts, in order, and nothing that it adds.
+std::vector<PodSetInfo> admitted_sizes(const api::Workload& workload);
+
 /// `info` with the node labels and tolerations of these flavors. `not_found` when one is missing,
 /// `invalid` when they contradict each other.
 Result<PodSetInfo> with_flavors(PodSetInfo info, const std::set<std::string>& names,

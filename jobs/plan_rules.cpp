@@ -1,5 +1,6 @@
 #include "jobs/plan_rules.h"
 
+#include "jobs/admission_info.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -30,8 +31,9 @@ bool has_reservation(const api::Workload& w) {
 
 bool is_as_admitted(const JobView& view, const api::Workload& workload) {
   if (!has_reservation(workload)) return view.job->equivalent(workload, nullptr);
-  if (view.infos_error && !view.job->suspended()) return true;
-  return view.job->equivalent(workload, view.infos.empty() ? nullptr : &view.infos);
+  const bool unknown = view.infos_error && !view.job->suspended();
+  const std::vector<PodSetInfo> sizes = unknown ? admitted_sizes(workload) : view.infos;
+  return view.job->equivalent(workload, sizes.empty() ? nullptr : &sizes);
 }
 
 bool is_on_hold(const api::Workload& w) {

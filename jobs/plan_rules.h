@@ -11,8 +11,8 @@ namespace regatta::jobs {
 std::vector<JobAction> in_order(std::vector<std::optional<JobAction>> actions);
 
 bool has_reservation(const api::Workload& workload);
-/// Whether the job is the one of that Workload. One that runs looks as its admission made it; when
-/// a ResourceFlavor of that is missing or cannot be read, it counts as such.
+/// Whether the job is the one of that Workload. One that runs looks as its admission made it; what
+/// a ResourceFlavor adds that is missing or cannot be read is not compared.
 bool is_as_admitted(const JobView& view, const api::Workload& workload);
 /// Its job holds it back.
 bool is_on_hold(const api::Workload& workload);

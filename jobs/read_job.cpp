@@ -194,6 +194,8 @@ void JobReader::read_admission(JobView* view) const {
       view->dispatched = true;
     }
   }
+  // It runs on a worker, also when its check is gone or cannot be read.
+  if (reserved->status.cluster_name) view->dispatched = true;
   Result<std::vector<PodSetInfo>> infos =
       admission_infos(*reserved, flavor, {config_.policy.queue_labels, config_.topology.enabled});
   if (infos) {

@@ -88,9 +88,10 @@ std::optional<net::HttpResponse> FaultySender::refusal(const net::HttpRequest& r
     return status_response(409, "Conflict", "the object has been modified (fault)");
   }
   // No number is drawn for what never happens: the histories of a seed stay what they are.
-  const double unprocessable = is_read(request) ? 0 : faults_->unprocessable;
-  if (unprocessable > 0 && rng_.chance(unprocessable)) {
-    return status_response(422, "Invalid", "the object is invalid (fault)");
+  const double refused = is_read(request) ? 0 : faults_->refused;
+  if (refused > 0 && rng_.chance(refused)) {
+    const unsigned status = faults_->refused_with;
+    return status_response(status, status == 422 ? "Invalid" : "Forbidden", "refused (fault)");
   }
   if (is_list_or_watch(request) && rng_.chance(faults_->gone)) {
     return status_response(410, "Expired", "too old resource version (fault)");

@@ -17,15 +17,16 @@ net::HttpResponse status_response(unsigned code, const char* reason, const char*
 struct NetworkFaults {
   /// The requests that something may go wrong with, apart from delays and partitions; null: all.
   std::function<bool(const net::HttpRequest&)> concerns;
-  double hang_before = 0;      ///< never reaches the server, and no answer comes: `timeout`
-  double drop_before = 0;      ///< never reaches the server: `unavailable`
-  double lose_reply = 0;       ///< the server acts, the answer is lost: `unavailable`
-  double hang_reply = 0;       ///< the server acts, the answer never comes: `timeout`
-  double conflict = 0;         ///< 409 to a write, not acted on
-  double gone = 0;             ///< 410 to a watch or a list
-  double too_many = 0;         ///< 429 with Retry-After: 1, not acted on
-  double server_error = 0;     ///< 500, not acted on
-  double unprocessable = 0;    ///< 422 to a write, not acted on
+  double hang_before = 0;   ///< never reaches the server, and no answer comes: `timeout`
+  double drop_before = 0;   ///< never reaches the server: `unavailable`
+  double lose_reply = 0;    ///< the server acts, the answer is lost: `unavailable`
+  double hang_reply = 0;    ///< the server acts, the answer never comes: `timeout`
+  double conflict = 0;      ///< 409 to a write, not acted on
+  double gone = 0;          ///< 410 to a watch or a list
+  double too_many = 0;      ///< 429 with Retry-After: 1, not acted on
+  double server_error = 0;  ///< 500, not acted on
+  double refused = 0;       ///< `refused_with` to a write, not acted on
+  unsigned refused_with = 422;
   double cut_watch = 0;        ///< per piece: the stream breaks instead of delivering it
   double half_open_watch = 0;  ///< per piece: neither this piece nor a later one ever comes
   double gone_in_watch = 0;    ///< per piece: replaced by an ERROR event 410

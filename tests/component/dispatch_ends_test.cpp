@@ -72,7 +72,7 @@ class DispatchEnds : public Federation {
       return request.target.find("/jobs/j/status") != std::string::npos &&
              request.body.find(text) != std::string::npos;
     };
-    manager_->faults().unprocessable = 1;
+    manager_->faults().refused = 1;
   }
   void hold(const std::string& worker, const char* policy) {
     ASSERT_TRUE(workers_.at(worker).cluster->patch(
@@ -274,6 +274,7 @@ TEST_F(DispatchEnds, AnEndThatTheWorkersJobHasLostIsToldByItsWorkload) {
 TEST_F(DispatchEnds, AnEndThatTheHubsApiRefusesIsToldByTheWorkload) {
   send_to_east();
   refuse_status_with("Reached expected number");
+  manager_->faults().refused_with = 403;
   workers_.at("east").nodes.reset();
   complete_job(worker("east"), "j", 1);
   add_condition(worker("east"), "Finished", "Succeeded");
@@ -282,6 +283,21 @@ TEST_F(DispatchEnds, AnEndThatTheHubsApiRefusesIsToldByTheWorkload) {
   EXPECT_THAT(events("Workload"), Contains(HasSubstr("refuses the status of the job as worker "
                                                      "cluster \"east\" tells it")));
   until("cleaned up", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+}
+
+TEST_F(DispatchEnds, AnEndThatTheHubsApiRefusesInAnyFormIsWaitedForAndTold) {
+  send_to_east();
+  refuse_status_with("");
+  workers_.at("east").nodes.reset();
+  complete_job(worker("east"), "j", 1);
+  add_condition(worker("east"), "Finished", "Succeeded");
+  settle(2min);
+  EXPECT_EQ(condition_of("j", "Finished"), "");
+  EXPECT_THAT(condition_of("j", "Dispatched"), StartsWith("False WaitingForLastStatus"));
+  manager_->faults().refused = 0;
+  until("told", [&] { return condition_of("j", "Finished").starts_with("True"); }, 2min);
+  EXPECT_EQ(condition_of("j", "Finished"),
+            "True Succeeded: Reached expected number of succeeded pods");
 }
 
 /// A status that cannot be shown keeps the quota of no Workload.

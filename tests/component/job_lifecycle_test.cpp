@@ -173,6 +173,36 @@ TEST_F(OneCluster, AJobRunsOnWhenTheFlavorWithItsTolerationsIsGone) {
   settle();
   EXPECT_FALSE(job("j").spec.suspend.value_or(true));
   EXPECT_THAT(condition_of("j", "Admitted"), testing::StartsWith("True"));
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
+                             R"({"spec":{"parallelism":8,"completions":8}})"));
+  settle();
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false)) << "it has quota for one pod";
+}
+
+/// The watch of jobs is silent, and the answer to the start is lost.
+TEST_F(OneCluster, AJobThatMayHaveBeenStartedKeepsItsQuotaUntilItStopped) {
+  start_with_queues();
+  const api::ObjectKey queue("cq");
+  ASSERT_TRUE(
+      cluster_.patch(api::ClusterQueue::resource, queue, R"({"spec":{"stopPolicy":"Hold"}})"));
+  apply(job_yaml("j"));
+  settle();
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    const bool watch = request.target.find("watch=") != std::string::npos;
+    return request.target.find("/jobs") != std::string::npos &&
+           (watch || request.method == "PATCH");
+  };
+  manager_->faults().half_open_watch = manager_->faults().lose_reply = 1;
+  ASSERT_TRUE(
+      cluster_.patch(api::ClusterQueue::resource, queue, R"({"spec":{"stopPolicy":"None"}})"));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  run_job("j", 1);
+  settle();
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle(30s);
+  ASSERT_EQ(job("j").status.active, 1) << "its pod has not ended";
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), testing::StartsWith("True"));
 }
 
 TEST_F(OneCluster, AnUnsuspendedJobIsStoppedUntilItIsAdmitted) {

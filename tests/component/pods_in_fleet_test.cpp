@@ -81,6 +81,26 @@ TEST_F(PodsInFleet, APodRunsOnOneWorkerAndStaysGatedOnTheHub) {
   }
 }
 
+/// Its Workload keeps the worker, so it runs there.
+TEST_F(PodsInFleet, APodStaysGatedOnTheHubWhenItsCheckIsGone) {
+  worker_config_ = with_pods();
+  start_all({"east"}, with_pods());
+  apply(pod_yaml("p"));
+  run_pod(winner("p"));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"admissionChecksStrategy":null}})"));
+  ASSERT_TRUE(cluster_.remove(api::AdmissionCheck::resource, api::ObjectKey("mk")));
+  settle();
+  ASSERT_FALSE(cluster_.get<api::AdmissionCheck>(api::ObjectKey("mk")));
+  ASSERT_TRUE(cluster_.patch(pods(), key("p"), R"({"metadata":{"labels":{"a":"b"}}})"));
+  settle();
+  EXPECT_TRUE(gated(cluster_.get(pods(), key("p"))));
+  manager_.reset();
+  start_manager(with_pods());
+  settle(20s);
+  EXPECT_TRUE(gated(cluster_.get(pods(), key("p"))));
+}
+
 TEST_F(PodsInFleet, APodThatLostItsPlaceOnAWorkerRunsOnAnotherOne) {
   worker_config_ = with_pods();
   start_all({"east", "west"}, with_pods());
