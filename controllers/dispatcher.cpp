@@ -8,6 +8,7 @@
 #include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
+#include "lib/kube/status.h"
 #include "lifecycle/lifecycle.h"
 
 #include <algorithm>
@@ -40,13 +41,6 @@ std::string worker_of(const dispatch::Action& action) {
         return std::string();
       },
       action);
-}
-
-/// The worker does not take the job and never will: a policy, a quota of objects, a webhook. That
-/// our credentials are no longer good is not the job's fault.
-bool refuses(const Error& error) {
-  const bool unknown_user = error.details() && error.details()->http_status == 401;
-  return error.code() == Errc::invalid || (error.code() == Errc::denied && !unknown_user);
 }
 
 /// So often, at most, workloads that wait are planned again because workers have other room; and so
@@ -412,8 +406,13 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   }
   // What failed in an earlier attempt is no reason to end the next one.
   if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);
+  requests_.forget(key, WorkerVerb::create_copy);
   const auto host = group->clusters.find(local.cluster_name);
   if (host == group->clusters.end()) return;
+  // A creation whose answer was lost had happened.
+  if (host->second.job == dispatch::RemoteJob::ours && !host->second.job_incomplete) {
+    return requests_.forget(key, WorkerVerb::create_job);
+  }
   host->second.creating_job = failing(host->first, key, WorkerVerb::create_job, now);
   if (!host->second.creating_job) return;
   const auto* failed = requests_.failure(host->first, key, WorkerVerb::create_job);
@@ -421,7 +420,7 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   if (requests_.under_way(host->first, key, WorkerVerb::create_job)) return;
   // A worker that fails for longer than it may be lost refuses the job, too.
   const Duration past = now - host->second.creating_job->since;
-  if (refuses(failed->error) || past >= config_.plan.worker_lost_timeout) {
+  if (kube::is_refusal(failed->error) || past >= config_.plan.worker_lost_timeout) {
     host->second.job_refused = failed->error.what();
   }
 }
@@ -595,6 +594,13 @@ void Dispatcher::send(const api::ObjectKey& key, dispatch::Action action) {
   // What the watch shows was done, whether it was answered or not.
   if (worker->workloads.get(key)) requests_.settle(cluster, key, WorkerVerb::create_copy);
   if (is_created(*worker, key)) requests_.settle(cluster, key, WorkerVerb::create_job);
+  if (const auto* removal = std::get_if<dispatch::RemoveRemote>(&action);
+      removal && removal->useless && !requests_.under_way(cluster, key, verb)) {
+    requests_.made_useless(cluster, key, WorkerVerb::create_copy,
+                           Error(Errc::invalid,
+                                 "the copy was changed, stopped or ended there "
+                                 "before it was admitted"));
+  }
   // Edits are observed, and what is observed wakes. What was read may change nothing in the caches.
   const bool wake =
       (verb == WorkerVerb::remove && dispatch::stops_job_on(action)) || verb == WorkerVerb::read;

@@ -89,8 +89,7 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::UpdateJob action);
   Task<Status> run(api::ObjectKey key, dispatch::RemoveStrays action);
   Task<Status> run(api::ObjectKey key, dispatch::CopyJobStatus action);
-  void tell_refused_status(const api::ObjectKey& key, const std::string& cluster,
-                           const Error& error);
+  void tell_refused_status(const api::ObjectKey& key, const std::string& of, const Error& error);
   Task<Status> run(api::ObjectKey key, dispatch::ReleaseJob action);
   Task<Status> run(api::ObjectKey key, dispatch::EndJob action);
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);

@@ -7,6 +7,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/kube/status.h"
 #include "lifecycle/lifecycle.h"
 
 #include <nlohmann/json.hpp>
@@ -189,9 +190,10 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
       return action.final ? end_told_by(copy ? *copy : *workload, mine, now) : std::nullopt;
     };
     Status done = co_await write_job(key, part.local, change);
-    if (!done && done.error().code() == Errc::invalid) {
+    if (!done && kube::is_refusal(done.error())) {
       refused = true;
-      tell_refused_status(key, action.cluster, done.error());
+      tell_refused_status(key, " as worker cluster \"" + action.cluster + "\" tells it",
+                          done.error());
       // That the Job runs is shown less well. That it ended must be known: its Workload tells it,
       // unless what refuses it thinks better of it soon.
       if (!action.final) continue;
@@ -208,16 +210,14 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   co_return ok();
 }
 
-void Dispatcher::tell_refused_status(const api::ObjectKey& key, const std::string& cluster,
+void Dispatcher::tell_refused_status(const api::ObjectKey& key, const std::string& of,
                                      const Error& error) {
   const std::string why = error.what();
   const auto [known, fresh] =
       refused_status_.try_emplace(key, deps_.local.clock.steady(), std::string());
   queue_.add_after(key, next_look_at_refused);
   if (std::exchange(known->second.second, why) == why) return;
-  note(key, true,
-       "The API of the hub refuses the status of the job as worker cluster \"" + cluster +
-           "\" tells it: " + why);
+  note(key, true, "The API of the hub refuses the status of the job" + of + ": " + why);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {
@@ -226,7 +226,13 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {
   const auto change = [](const jobs::GenericJob& mine) {
     return std::optional<Json>(mine.release_patch());
   };
-  co_return co_await write_job(key, job, change);
+  const Status done = co_await write_job(key, job, change);
+  if (done) {
+    refused_status_.erase(key);
+  } else if (kube::is_refusal(done.error())) {
+    tell_refused_status(key, ", by which it has no active pods any more", done.error());
+  }
+  co_return done;
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::EndJob) {

@@ -75,7 +75,9 @@ void WorkerRequests::ended(const Line& line, std::uint64_t id, WorkerVerb verb,
 
 void WorkerRequests::succeeded(const Line& line, WorkerVerb verb, bool wake) {
   const Kind kind(line.first, line.second, verb);
-  failures_.erase(kind);
+  if (const auto known = failures_.find(kind); known != failures_.end()) {
+    if (!known->second.useless) failures_.erase(known);
+  }
   if (!wake) return;
   const SteadyPoint now = deps_.clock.steady();
   const auto [last, fresh] = succeeded_.try_emplace(kind, now);
@@ -102,6 +104,12 @@ void WorkerRequests::failed(const Line& line, WorkerVerb verb, const Error& erro
         {{"workload", line.first.str()}, {"cluster", line.second}, {"error", error.what()}});
   }
   deps_.wake(line.first, pause);
+}
+
+void WorkerRequests::made_useless(const std::string& worker, const api::ObjectKey& workload,
+                                  WorkerVerb verb, const Error& why) {
+  failed(Line(workload, worker), verb, why);
+  failures_[{workload, worker, verb}].useless = true;
 }
 
 /// Looks at the oldest requests as long as there are any.

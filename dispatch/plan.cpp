@@ -59,6 +59,19 @@ void remove(Plan* plan, const std::string& name, const ClusterView& v) {
   if (removable(v)) plan->actions.push_back(RemoveRemote{name, holds_own_job(v)});
 }
 
+/// The copy is of this attempt, and its worker has made something of it that is not to be had.
+bool is_useless(const RemoteCopy& copy) {
+  const bool over = copy.deleting || copy.removal_begun || copy.of_another_life;
+  return !over && (copy.finished || copy.deactivating || copy.drift == Drift::other);
+}
+
+void remove_useless(Plan* plan, const std::string& name, const ClusterView& v) {
+  const std::size_t before = plan->actions.size();
+  remove(plan, name, v);
+  if (plan->actions.size() == before || !v.copy || !is_useless(*v.copy)) return;
+  std::get<RemoveRemote>(plan->actions.back()).useless = true;
+}
+
 void remove_all_but(Plan* plan, const Clusters& clusters, const std::string& kept) {
   for (const auto& [name, v] : clusters) {
     if (name != kept) remove(plan, name, v);
@@ -307,7 +320,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     if (unanswered) look_again(&plan, left);
     if (!is_stopping(*v.copy)) {
       plan.actions.push_back(stop(g, name));
-    } else if (g.local.status_refused && v.job_stopped) {
+    } else if (g.local.status_refused && v.job_stopped && !v.job_ended) {
       // The hub cannot show that the Job stopped. When it is gone, that needs no showing.
       remove(&plan, name, v);
     } else if (v.job_news && (counts || !v.job_ended)) {
@@ -382,8 +395,33 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
   return plan;
 }
 
+/// The worker has no room for the larger size of a Job yet. It waits there only while the Job goes
+/// on with the size that it has.
+Plan wait_for_room(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
+                   const PlanConfig& config) {
+  const std::string& name = g.local.cluster_name;
+  if (v.job == RemoteJob::ours && v.job_stopped) {
+    return set_check(std::move(plan), CheckState::retry,
+                     "The job was stopped on worker cluster \"" + name +
+                         "\", which has no room for its larger size, resetting for re-dispatch",
+                     true);
+  }
+  if (v.job != RemoteJob::absent) return plan;
+  // The slice before it had no time to create the Job.
+  const Duration left = g.local.quota_reserved_at + config.tell_after - now;
+  if (left > Duration(0)) {
+    look_again(&plan, left);
+    return plan;
+  }
+  return set_check(std::move(plan), CheckState::retry,
+                   "The job does not run on worker cluster \"" + name +
+                       "\", which has no room for its larger size, resetting for re-dispatch",
+                   true);
+}
+
 /// The worker runs the Job under an earlier slice, and is asked for the larger size.
-Plan take_over(Plan plan, const GroupView& g, const ClusterView& v) {
+Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
+               const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
   if (v.job == RemoteJob::ours && v.job_news) {
     plan.actions.push_back(CopyJobStatus{name, v.job_ended});
@@ -398,11 +436,11 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v) {
   const bool useless = copy.finished || copy.evicted || copy.deactivating || copy.deleting ||
                        copy.removal_begun || copy.of_another_life || copy.drift == Drift::other;
   if (useless) {
-    remove(&plan, name, v);
+    remove_useless(&plan, name, v);
     return plan;
   }
   if (copy.drift == Drift::updatable) plan.actions.push_back(UpdateCopy{name});
-  if (!copy.admitted_at) return plan;
+  if (!copy.admitted_at) return wait_for_room(std::move(plan), g, v, now, config);
   plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
   return run_job(std::move(plan), g, v);
 }
@@ -424,7 +462,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const ClusterView& v = found->second;
   // 8b. The cluster is lost: it has its grace.
   if (!v.connected) return wait_for_lost(std::move(plan), g, v, now, config);
-  if (g.local.takes_over && !leaving) return take_over(std::move(plan), g, v);
+  if (g.local.takes_over && !leaving) return take_over(std::move(plan), g, v, now, config);
   // 8c. The copy is gone, or another one has its name.
   if (!v.copy || v.copy->deleting || v.copy->of_another_life) {
     remove(&plan, name, v);
@@ -556,8 +594,10 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
         holds_own_job(v) ||
         (v.copy && (v.copy->finished || v.copy->deactivating || v.copy->removal_begun ||
                     v.copy->drift == Drift::other || v.copy->of_another_life));
-    if (!wanted || stale) {
+    if (!wanted) {
       remove(plan, name, v);
+    } else if (stale) {
+      remove_useless(plan, name, v);
     } else if (v.connected && v.copy && v.copy->drift == Drift::updatable) {
       plan->actions.push_back(UpdateCopy{name});
     } else if (v.connected && !v.copy && v.job != RemoteJob::foreign &&
@@ -785,7 +825,12 @@ const std::string* any_copy(const GroupView& group) {
 
 Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan out = only_certain(plan_once(g, now, config), g);
-  const bool writes = std::any_of(out.actions.begin(), out.actions.end(), writes_workload);
+  const bool writes =
+      std::any_of(out.actions.begin(), out.actions.end(), [&g](const Action& action) {
+        // An end whose status the hub refuses may be long in coming.
+        const bool waits = g.local.status_refused && std::holds_alternative<FinishLocal>(action);
+        return writes_workload(action) && !waits;
+      });
   // What is not certain is not told.
   if (!writes && g.local.certainty == Certainty::certain) {
     const Telling telling = what_to_tell(g, now, config);

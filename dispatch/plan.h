@@ -297,6 +297,9 @@ struct RemoveRemote {
   /// waits_for(). Without a Job a failure is only a reason to look again, so that a slow loser does
   /// not hold up the winner.
   bool holds_job = false;
+  /// The copy is of this attempt and good for nothing: the next one waits a little, each time
+  /// longer.
+  bool useless = false;
 };
 struct CreateCopy {
   std::string cluster;

@@ -576,6 +576,14 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.status_refused = Failing{now - 10s, "invalid"};
              }),
              "remove job and copy on a, look again in 50s"},
+        Case{"not_one_that_has_ended",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
+               ClusterView& a = g.clusters["a"];
+               a.copy->deactivating = a.job_news = a.job_stopped = a.job_ended = true;
+               g.local.job_active = true;
+               g.local.status_refused = Failing{now - 10s, "invalid"};
+             }),
+             "copy status from a, look again in 50s"},
         Case{"not_one_that_has_not_stopped_yet",
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
                g.clusters["a"].copy->deactivating = true;
@@ -1131,6 +1139,17 @@ TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
                           v.job_news = true;
                         })),
             "copy final status from a");
+  EXPECT_EQ(step(change(larger_slice().copy("a"), [](ClusterView& v) { v.job_stopped = true; })),
+            "check Retry (The job was stopped on worker cluster \"a\", which has no room for its "
+            "larger size, resetting for re-dispatch)");
+  const Given never = change(larger_slice().copy("a"), [](ClusterView& v) {
+    v.job = RemoteJob::absent;
+    v.job_under_other_slice = false;
+  });
+  EXPECT_EQ(step(never), "look again in 50s");
+  EXPECT_EQ(step(Given{never}.with([](Given& g) { g.local.quota_reserved_at = now - 2min; })),
+            "check Retry (The job does not run on worker cluster \"a\", which has no room for its "
+            "larger size, resetting for re-dispatch)");
   EXPECT_EQ(step(larger_slice().known("a", Certainty::unreadable)), "look again in 50s");
   EXPECT_EQ(step(larger_slice().lost("a", 50s)), "look again in 10s") << "then it is told";
   EXPECT_EQ(step(larger_slice().lost("a", 15min)), "check Retry (Admitting remote lost)");

@@ -62,11 +62,9 @@ std::optional<Trouble> removal_of(const GroupView& g) {
 /// The job there has stopped or ended, and the hub cannot show how.
 std::optional<Trouble> refused_status_of(const LocalView& local) {
   if (!local.status_refused) return std::nullopt;
-  return Trouble{
-      reasons::waiting_for_last_status,
-      "The API of the hub refuses the status of the job as its worker cluster tells it: " +
-          local.status_refused->why,
-      local.status_refused->since};
+  return Trouble{reasons::waiting_for_last_status,
+                 "The API of the hub refuses the status of the job: " + local.status_refused->why,
+                 local.status_refused->since};
 }
 
 /// An evicted workload whose worker has no manager that would stop the Job, or has pods of it that

@@ -96,8 +96,8 @@ TEST(Telling, AStatusThatTheHubRefusesIsToldWhenTheJobHasEnded) {
   g.clusters["a"].copy->finished = Finish{"Succeeded", "", now};
   g.clusters["a"].job_ended = true;
   const char* expected =
-      "WaitingForLastStatus: The API of the hub refuses the status of the job as its worker "
-      "cluster tells it: spec.x: Required value";
+      "WaitingForLastStatus: The API of the hub refuses the status of the job: spec.x: Required "
+      "value";
   EXPECT_EQ(told(g), expected);
   g.clusters["a"].copy->finished.reset();
   g.local.evicted = true;

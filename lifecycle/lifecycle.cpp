@@ -208,9 +208,12 @@ void reset_late_retry(Draft* d) {
   reset_checks(d);
 }
 
-/// What MultiKueue told about a try that is over; `reason` is why.
-void end_dispatch(Draft* d, std::string_view reason, const std::string& message) {
-  if (!api::find_condition(d->status.conditions, conditions::dispatched)) return;
+/// What MultiKueue told about a try that is over; `reason` is why. Of a try that had a worker this
+/// is what remembers it.
+void end_dispatch(Draft* d, std::string_view reason, const std::string& message,
+                  bool had_worker = false) {
+  const auto& told = d->status.conditions;
+  if (!had_worker && !api::find_condition(told, conditions::dispatched)) return;
   set(d, conditions::dispatched, false, reason, message);
 }
 
@@ -239,7 +242,7 @@ void evict(Draft* d, std::string_view reason, const std::string& message,
   }
   status.cluster_name.reset();
   status.nominated_cluster_names.clear();
-  end_dispatch(d, full, from ? api::evicted_from_text(*from, message) : message);
+  end_dispatch(d, full, from ? api::evicted_from_text(*from, message) : message, from.has_value());
   reset_checks(d);
   status.unhealthy_nodes.clear();
   for (api::PreemptionGateState& gate : status.preemption_gates) {

@@ -130,6 +130,11 @@ std::string_view reason_of(const Error& e) {
   return e.details() ? std::string_view(e.details()->reason) : std::string_view();
 }
 
+bool is_refusal(const Error& e) {
+  const bool unknown_user = e.details() && e.details()->http_status == 401;
+  return e.code() == Errc::invalid || (e.code() == Errc::denied && !unknown_user);
+}
+
 bool may_have_happened(const Error& e) {
   // An answer that is too large is one to a request that was served.
   if (e.code() == Errc::timeout || e.code() == Errc::too_large) return true;

@@ -153,6 +153,34 @@ TEST_F(BadWorkers, CopiesThatNoneOfThemTakesAreTold) {
             "True Dispatched: Dispatched to worker cluster \"west\"");
 }
 
+TEST_F(BadWorkers, ACopyThatIsStoppedAsSoonAsItIsMadeIsMadeLessAndLessOften) {
+  start();
+  for (const char* name : {"north", "west"}) network_.faults(name).partitioned = true;
+  workers_.at("east").manager.reset();
+  submit(1);
+  int made = 0;
+  std::string last;
+  const auto stop_copy = [&] {
+    for (const api::Workload& copy : worker("east").list<api::Workload>("default")) {
+      if (copy.metadata.uid == last) continue;
+      ++made;
+      last = copy.metadata.uid;
+      ASSERT_TRUE(worker("east").patch(
+          api::Workload::resource, copy.metadata.key(),
+          R"({"status":{"conditions":[{"type":"DeactivationTarget","status":"True","message":"",
+              "reason":"AdmissionCheck","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+          "status"));
+    }
+  };
+  for (Duration passed{0}; passed < 2min; passed += 20ms) {
+    settle(20ms);
+    stop_copy();
+  }
+  EXPECT_GE(made, 3);
+  EXPECT_LE(made, 15);
+  EXPECT_THAT(condition_of("j0", "Dispatched"), StartsWith("False NoWorkerAccepts"));
+}
+
 TEST_F(BadWorkers, AWriteThatIsRefusedIsRepeatedLessAndLessOften) {
   start();
   stop_all_but_east();

@@ -188,6 +188,34 @@ TEST_F(ElasticJobsInFleet, StopsThereWhenTheLargerSizeIsDeactivated) {
   EXPECT_EQ(used(cluster_), "0");
 }
 
+TEST_F(ElasticJobsInFleet, ALargerSizeDoesNotWaitWhereTheJobWasStopped) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 10s);
+  give(other(name), "6");
+  ASSERT_TRUE(worker(name).patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                 R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
+  until("it runs elsewhere", [&] { return runs(other(name)) == 6; }, 5min);
+  until("it left", [&] { return held_by(name) == "workloads 0, jobs 0"; });
+}
+
+TEST_F(ElasticJobsInFleet, ALargerSizeThatIsEvictedEarlyKeepsItsQuotaWhileTheJobRuns) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 10s);
+  network_.faults(name).concerns = [](const net::HttpRequest& request) {
+    return request.method == "DELETE" && request.target.find("/jobs/") != std::string::npos;
+  };
+  network_.faults(name).hang_before = 1;
+  const api::ObjectKey larger = live().at(0).metadata.key();
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, larger, R"({"spec": {"active": false}})"));
+  settle(30s);
+  ASSERT_GE(runs(name), 0) << "it cannot be stopped";
+  const auto evicted = cluster_.get<api::Workload>(larger);
+  EXPECT_TRUE(api::is_true(evicted->status.conditions, "QuotaReserved"));
+  EXPECT_EQ(job("j").status.active, 2);
+}
+
 TEST_F(ElasticJobsInFleet, ALostWorkerIsLeftWithTheLargerSize) {
   const std::string name = start_two({"east", "west"});
   scale(4);

@@ -7,8 +7,8 @@ namespace {
 
 class GroupsInFleet : public Federation {
  protected:
-  void start(std::vector<std::string> names, const std::vector<std::string>& frameworks = {"pod"}) {
-    manager::CoreConfig config;
+  void start(std::vector<std::string> names, const std::vector<std::string>& frameworks = {"pod"},
+             manager::CoreConfig config = {}) {
     config.kinds = jobs::enabled_kinds(frameworks);
     worker_config_ = config;
     start_all(std::move(names), config);
@@ -137,6 +137,32 @@ TEST_F(GroupsInFleet, APodThatReplacesOneOnTheHubReplacesItThere) {
   EXPECT_EQ(pods_of(cluster_), "a gated, c gated");
   EXPECT_EQ(pods_of(worker("east")), "a open, c open");
   EXPECT_EQ(host(), "east");
+}
+
+TEST_F(GroupsInFleet, ACreationWhoseAnswerWasLostIsNoReasonToGiveTheWorkerUp) {
+  manager::CoreConfig config;
+  config.dispatch.plan.worker_lost_timeout = 60s;
+  start({"east"}, {"pod"}, config);
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "POST" && request.target.find("/pods") != std::string::npos;
+  };
+  network_.faults("east").hang_reply = 1;
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  until_pods(worker("east"), "a open, b open");
+  settle(20s);
+  network_.faults("east").hang_reply = 0;
+  settle(70s);
+  network_.faults("east").hang_before = 1;
+  ASSERT_TRUE(cluster_.remove(pods(), key("b")));
+  until_pods(worker("east"), "a open");
+  apply(pod_yaml("c"));
+  settle(20s);
+  network_.faults("east").hang_before = 0;
+  until_pods(worker("east"), "a open, c open");
+  EXPECT_EQ(host(), "east");
+  const auto group = cluster_.get<api::Workload>(key("g"));
+  EXPECT_FALSE(api::find_condition(group->status.conditions, "Evicted"));
 }
 
 TEST_F(GroupsInFleet, APodThatIsGoneOnTheWorkerIsCreatedAnew) {
