@@ -307,11 +307,13 @@ void RemoteCluster::doubt(const Error& error) {
   scope_->spawn("recovery of " + name_, recover(shared_from_this()));
 }
 
-/// Sends a cheap request that succeeds only if the worker answers and the credentials are accepted.
+/// Sends a cheap request that succeeds only if the worker answers and the credentials are accepted:
+/// a list that is empty, however many copies the worker has, and needs the rights of the watches.
+/// API servers ignore a limit at version "0", where they answer from memory.
 Task<Status> RemoteCluster::ask() {
   kube::ListOptions options;
-  options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin;
-  options.limit = 1;
+  options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin +
+                           ",multikueue.regatta.dev/probe";
   options.resource_version = "0";
   const kube::OnItem ignore = [](const Json&, std::size_t) {};
   const auto answer =
