@@ -461,6 +461,9 @@ bool RemoteCluster::removing_workload(const api::Workload& workload) const {
 }
 
 void RemoteCluster::removal_begins(const api::Workload& workload) {
+  // It may be gone already: the request that took its finalizer away took a while.
+  const auto shown = workloads.get(workload.metadata.key());
+  if (!shown || shown->metadata.uid != workload.metadata.uid) return;
   removing_workloads_[workload.metadata.uid] = SteadyPoint::min();
 }
 
@@ -476,9 +479,9 @@ Duration RemoteCluster::removing_job_for(const jobs::GenericJob& job) const {
 }
 
 void RemoteCluster::removed_workload(const api::Workload& workload) {
-  // The DELETED event may have come before the answer.
-  if (!workloads.get(workload.metadata.key())) return;
-  removing_workloads_[workload.metadata.uid] = deps_.clock.steady() + removal_belief;
+  const auto found = removing_workloads_.find(workload.metadata.uid);
+  if (found == removing_workloads_.end()) return;  // the DELETED event came before the answer
+  found->second = deps_.clock.steady() + removal_belief;
 }
 
 void RemoteCluster::job_removal_begins(const jobs::GenericJob& job) {
