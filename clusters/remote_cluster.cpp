@@ -307,11 +307,13 @@ void RemoteCluster::doubt(const Error& error) {
   scope_->spawn("recovery of " + name_, recover(shared_from_this()));
 }
 
-/// Sends a cheap request that succeeds only if the worker answers and the credentials are accepted.
+/// Sends a cheap request that succeeds only if the worker answers and the credentials are accepted:
+/// a list that is empty, however many copies the worker has, and needs the rights of the watches.
+/// API servers ignore a limit at version "0", where they answer from memory.
 Task<Status> RemoteCluster::ask() {
   kube::ListOptions options;
-  options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin;
-  options.limit = 1;
+  options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin +
+                           ",multikueue.regatta.dev/probe";
   options.resource_version = "0";
   const kube::OnItem ignore = [](const Json&, std::size_t) {};
   const auto answer =
@@ -459,6 +461,9 @@ bool RemoteCluster::removing_workload(const api::Workload& workload) const {
 }
 
 void RemoteCluster::removal_begins(const api::Workload& workload) {
+  // It may be gone already: the request that took its finalizer away took a while.
+  const auto shown = workloads.get(workload.metadata.key());
+  if (!shown || shown->metadata.uid != workload.metadata.uid) return;
   removing_workloads_[workload.metadata.uid] = SteadyPoint::min();
 }
 
@@ -474,9 +479,9 @@ Duration RemoteCluster::removing_job_for(const jobs::GenericJob& job) const {
 }
 
 void RemoteCluster::removed_workload(const api::Workload& workload) {
-  // The DELETED event may have come before the answer.
-  if (!workloads.get(workload.metadata.key())) return;
-  removing_workloads_[workload.metadata.uid] = deps_.clock.steady() + removal_belief;
+  const auto found = removing_workloads_.find(workload.metadata.uid);
+  if (found == removing_workloads_.end()) return;  // the DELETED event came before the answer
+  found->second = deps_.clock.steady() + removal_belief;
 }
 
 void RemoteCluster::job_removal_begins(const jobs::GenericJob& job) {

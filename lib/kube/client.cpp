@@ -5,6 +5,7 @@
 #include "lib/kube/outline.h"
 #include "lib/kube/query.h"
 #include "lib/kube/status.h"
+#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -112,6 +113,18 @@ std::string name_in(const std::string& body) {
   return metadata == object->end() ? std::string() : text_at(*metadata, "name");
 }
 
+/// A token may take longer than a request, as that of a credential plugin.
+Task<Result<std::string>> token_before(Clock& clock, SteadyPoint deadline,
+                                       std::shared_ptr<Credentials> credentials) {
+  Task<Result<std::string>> asking = credentials->bearer_token();
+  auto token = co_await with_deadline(clock, deadline, std::move(asking));
+  if (!token && token.error().code() != Errc::timeout) co_return token;
+  if (!token || clock.steady() >= deadline) {
+    co_return Error(Errc::timeout, "no bearer token in time: the request was not sent");
+  }
+  co_return token;
+}
+
 }  // namespace
 
 Error ListLimits::beyond(std::size_t limit, const char* what) const {
@@ -168,13 +181,13 @@ Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
 
 Task<Result<net::HttpResponse>> Client::send_authenticated(Call call, SteadyPoint deadline) {
   if (!deps_.credentials) co_return co_await send_once(std::move(call), std::string(), deadline);
-  auto token = co_await deps_.credentials->bearer_token();
+  auto token = co_await token_before(deps_.clock, deadline, deps_.credentials);
   if (!token) co_return token.error();
   auto answer = co_await send_once(call, *token, deadline);
   if (!answer || answer->status != 401) co_return answer;
   // The token may just have been rotated: try once more if there is a new one.
   deps_.credentials->rejected();
-  auto fresh = co_await deps_.credentials->bearer_token();
+  auto fresh = co_await token_before(deps_.clock, deadline, deps_.credentials);
   if (!fresh || *fresh == *token) co_return answer;
   co_return co_await send_once(std::move(call), std::move(*fresh), deadline);
 }

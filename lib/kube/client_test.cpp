@@ -401,6 +401,54 @@ TEST_F(ClientTest, ARejectedTokenIsReadAgainOnce) {
   EXPECT_EQ(server.seen.size(), 3u);
 }
 
+/// Has a token after a while, as a credential plugin has.
+struct SlowToken final : Credentials {
+  SlowToken(Clock& clock, Duration takes) : clock(clock), takes(takes) {}
+  Task<Result<std::string>> bearer_token() override {
+    co_await clock.sleep_for(takes);
+    co_return std::string("late");
+  }
+  Clock& clock;
+  Duration takes;
+};
+
+TEST_F(ClientTest, ATokenThatComesTooLateSendsNothing) {
+  for (const Duration takes : {Duration(10s), Duration(30s)}) {
+    auto credentials = std::make_shared<SlowToken>(world, takes);
+    ClientConfig config;
+    config.timeout = 10s;
+    Client waiting(ClientDeps{sender, world, world.rng, credentials, config});
+    const SteadyPoint since = world.steady();
+    EXPECT_EQ(run(waiting.get<Thing>(a_key)).error().code(), Errc::timeout);
+    EXPECT_EQ(world.steady() - since, 10s);
+    world.run_for(1min);
+  }
+  EXPECT_TRUE(server.seen.empty());
+}
+
+TEST_F(ClientTest, AfterARejectionTheTimeForAnotherTokenIsThatOfTheRequest) {
+  struct Rotating final : Credentials {
+    explicit Rotating(Clock& clock) : clock(clock) {}
+    Task<Result<std::string>> bearer_token() override {
+      if (was_rejected) co_await clock.sleep_for(30s);
+      co_return std::string(was_rejected ? "new" : "old");
+    }
+    void rejected() override { was_rejected = true; }
+    Clock& clock;
+    bool was_rejected = false;
+  };
+  auto credentials = std::make_shared<Rotating>(world);
+  ClientConfig config;
+  config.timeout = 10s;
+  Client waiting(ClientDeps{sender, world, world.rng, credentials, config});
+  server.refuse(401, "Unauthorized", "no");
+  const SteadyPoint since = world.steady();
+  EXPECT_EQ(run(waiting.get<Thing>(a_key)).error().code(), Errc::denied);
+  EXPECT_EQ(world.steady() - since, 10s);
+  world.run_for(1min);
+  EXPECT_EQ(server.seen.size(), 1u);
+}
+
 // --- cheap writes ---
 
 Thing thing(const std::string& phase) {

@@ -70,6 +70,13 @@ Task<> FaultySender::delay() {
   if (delay > Duration(0)) co_await clock_.sleep_for(delay);
 }
 
+/// As by a client that reads no longer bodies.
+Result<net::HttpResponse> FaultySender::limited(Result<net::HttpResponse> answer) const {
+  const bool beyond = answer && faults_->body_max > 0 && answer->body.size() > faults_->body_max;
+  if (beyond) return Error(Errc::too_large, "the body is beyond the limit (fault)");
+  return answer;
+}
+
 Task<Error> FaultySender::hang(SteadyPoint deadline) {
   co_await clock_.sleep_until(std::min(deadline, clock_.steady() + hang_max));
   co_return Error(Errc::timeout, "no answer (fault)");
@@ -106,7 +113,7 @@ Task<Result<net::HttpResponse>> FaultySender::send(net::HttpRequest request,
   if (faults_->concerns && !faults_->concerns(request)) {
     auto spared = co_await inner_.send(std::move(request), options);
     co_await delay();
-    co_return spared;
+    co_return limited(std::move(spared));
   }
   if (rng_.chance(faults_->hang_before)) co_return co_await hang(options.deadline);
   if (rng_.chance(faults_->drop_before)) {
@@ -128,7 +135,7 @@ Task<Result<net::HttpResponse>> FaultySender::send(net::HttpRequest request,
     answer->stream =
         std::make_shared<FaultyStream>(std::move(answer->stream), clock_, rng_, faults_);
   }
-  co_return answer;
+  co_return limited(std::move(answer));
 }
 
 }  // namespace regatta::kube

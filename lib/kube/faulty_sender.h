@@ -15,7 +15,8 @@ net::HttpResponse status_response(unsigned code, const char* reason, const char*
 
 /// Probabilities of what goes wrong with a request, each in [0, 1]. Change them at any time.
 struct NetworkFaults {
-  /// The requests that something may go wrong with, apart from delays and partitions; null: all.
+  /// The requests that something may go wrong with, apart from delays, limits and partitions; null:
+  /// all.
   std::function<bool(const net::HttpRequest&)> concerns;
   double hang_before = 0;   ///< never reaches the server, and no answer comes: `timeout`
   double drop_before = 0;   ///< never reaches the server: `unavailable`
@@ -32,6 +33,7 @@ struct NetworkFaults {
   double gone_in_watch = 0;    ///< per piece: replaced by an ERROR event 410
   Duration delay_min{0};       ///< of each request and each piece of a watch, both ways together
   Duration delay_max{0};
+  std::size_t body_max = 0;  ///< of each answer that is no stream: longer ones are `too_large`
   bool partitioned = false;  ///< nothing passes, requests hang until their deadline, watches starve
 };
 
@@ -47,6 +49,7 @@ class FaultySender final : public net::HttpSender {
 
  private:
   Task<> delay();
+  Result<net::HttpResponse> limited(Result<net::HttpResponse> answer) const;
   Task<Error> hang(SteadyPoint deadline);
   /// The answer that stands in for the server's.
   std::optional<net::HttpResponse> refusal(const net::HttpRequest& request);

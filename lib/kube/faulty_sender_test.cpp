@@ -50,6 +50,14 @@ TEST_F(FaultsTest, AHangingReplyEndsAtTheDeadline) {
   EXPECT_EQ(server.seen.size(), 1u);
 }
 
+TEST_F(FaultsTest, OnlyBodiesBeyondTheLimitAreRefused) {
+  faults->body_max = 1000;
+  EXPECT_EQ(get(), Errc{});
+  faults->body_max = 10;
+  EXPECT_EQ(get(), Errc::too_large);
+  EXPECT_EQ(server.seen.size(), 2u);
+}
+
 TEST_F(FaultsTest, APartitionLetsNothingPass) {
   faults->partitioned = true;
   EXPECT_EQ(get(), Errc::timeout);

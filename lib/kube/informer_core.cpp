@@ -115,8 +115,6 @@ Task<> InformerCore::run() {
       co_await rest();
       continue;
     }
-    const SteadyPoint since = deps_.clock.steady();
-    const std::uint64_t events = health_.events;
     Status done = ok();
     Task<> following = store_status(follow(), &done);
     Task<> interruption = interrupted();
@@ -126,7 +124,7 @@ Task<> InformerCore::run() {
       failure = done.error();
     } else if (may_rest()) {
       continue;
-    } else if (events == health_.events && deps_.clock.steady() - since < options_.retry_base) {
+    } else if (deps_.clock.steady() - opened_ < options_.retry_base) {
       failure = Error(Errc::unavailable, "the server ended the watch as soon as it began");
     } else {
       continue;

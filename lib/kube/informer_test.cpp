@@ -217,6 +217,21 @@ TEST_F(InformerTest, OneEventBeforeACutIsNoProgress) {
   EXPECT_LE(informer->health().watches, 45u);
 }
 
+TEST_F(InformerTest, OneEventBeforeAnOrderlyEndIsNoProgress) {
+  server.answer(200, list_text("10", {}));
+  server.otherwise = [this](const net::HttpRequest&) {
+    auto stream = std::make_shared<PushStream>(world.executor());
+    stream->push(event_line("ADDED", thing_json("a", "11")));
+    if (server.seen.size() < 1000) stream->end();  // a loop without a pause ends all the same
+    net::HttpResponse response(200, "");
+    response.stream = stream;
+    return response;
+  };
+  begin();
+  world.run_for(10min);
+  EXPECT_LE(informer->health().watches, 45u);
+}
+
 TEST_F(InformerTest, AListBeyondALimitIsAskedForSeldom) {
   limit({.objects_max = 2});
   server.otherwise = [](const net::HttpRequest&) {

@@ -13,8 +13,9 @@ namespace {
 
 constexpr api::ResourceInfo lease_resource{"coordination.k8s.io", "v1", "Lease", "leases", true};
 
+/// Rounded up: a candidate that waits for less than the duration may begin before the holder ends.
 std::int64_t seconds_of(Duration d) {
-  return d / std::chrono::seconds(1);
+  return std::chrono::ceil<std::chrono::seconds>(d).count();
 }
 
 }  // namespace

@@ -73,14 +73,21 @@ struct Lines final : LogSink {
 
 /// A process that wants to lead, behind a network of its own.
 struct Candidate {
-  Candidate(KubeTest& test, std::string name)
+  Candidate(KubeTest& test, std::string name) : Candidate(test, named(std::move(name))) {}
+  Candidate(KubeTest& test, LeaderElectionOptions options)
       : sender(test.sender, test.world, test.world.rng, faults),
         client(ClientDeps{sender, test.world, test.world.rng, nullptr, {}}),
         leadership(test.world),
         writer(ClientDeps{sender, test.world, test.world.rng, nullptr, gated(leadership)}),
-        elector(client, test.world, test.world.rng, Log(lines, "elector"),
-                LeaderElectionOptions{api::ObjectKey("ns", "regatta"), std::move(name)},
+        elector(client, test.world, test.world.rng, Log(lines, "elector"), std::move(options),
                 leadership) {}
+
+  static LeaderElectionOptions named(std::string name) {
+    LeaderElectionOptions options;
+    options.lease = api::ObjectKey("ns", "regatta");
+    options.identity = std::move(name);
+    return options;
+  }
 
   static ClientConfig gated(const Leadership& leadership) {
     ClientConfig config;
@@ -215,6 +222,30 @@ TEST_F(LeaseTest, ACutOffLeaderStopsBeforeAnotherBegins) {
   EXPECT_TRUE(b.working);
   ASSERT_TRUE(a.ended);
   EXPECT_FALSE(*a.ended);
+}
+
+// The record of a lease holds whole seconds.
+TEST_F(LeaseTest, ADurationWithAFractionOfASecondIsNotCut) {
+  const auto quick = [](const char* name) {
+    LeaderElectionOptions options = Candidate::named(name);
+    options.lease_duration = 2900ms;
+    options.renew_deadline = 2800ms;
+    options.retry_period = 500ms;
+    return options;
+  };
+  Candidate leader(*this, quick("leader")), standby(*this, quick("standby"));
+  TaskScope process(world.executor()), other(world.executor());
+  process.spawn("leader", leader.lead(world));
+  ASSERT_TRUE(world.run_for(10s, [&] { return leader.working; }));
+  other.spawn("standby", standby.lead(world));
+  world.run_for(5s);
+  EXPECT_EQ(field("leaseDurationSeconds"), "3");
+  leader.faults->partitioned = true;
+  ASSERT_TRUE(world.run_for(10s, [&] { return standby.working; }));
+  EXPECT_FALSE(leader.leadership.held());
+  process.stop();
+  other.stop();
+  world.settle();
 }
 
 TEST_F(LeaseTest, AWallClockThatStepsBackDoesNotLetTheOldLeaderLeadLonger) {

@@ -346,6 +346,27 @@ TEST_F(BadWorkers, OneThatIsSlowIsNotLost) {
   EXPECT_EQ(jobs_on("north") + jobs_on("west") + jobs_on("east"), 30);
 }
 
+TEST_F(BadWorkers, OneWithManyCopiesIsProbedByASmallAnswer) {
+  start();
+  stop_all_but_east();
+  settle();
+  submit(20);
+  until("all run", [&] { return jobs_on("east") == 20; });
+  settle();
+  kube::NetworkFaults& faults = network_.faults("east");
+  faults.body_max = 8u << 10;  // one copy fits, all of them do not
+  faults.concerns = posts_to("workloads");
+  faults.hang_before = 1;
+  apply(lasting_job_yaml("more"));
+  const int lists = manager_->remote_requests["east"].count("list", "workloads");
+  for (int second = 0; second < 60; ++second) {
+    settle(1s);
+    ASSERT_EQ(member_condition("east"), "True Active: Connected") << "after " << second << " s";
+  }
+  EXPECT_GT(manager_->remote_requests["east"].count("list", "workloads"), lists) << "probed";
+  EXPECT_EQ(losses(), 0);
+}
+
 TEST_F(BadWorkers, AnswersThatComeLateTakeNoHeadStartAway) {
   manager::CoreConfig hub;
   hub.dispatch.plan.head_start = 100ms;

@@ -356,5 +356,38 @@ TEST_F(Certainty, ADeletionThatWasSeenNeedsNoReadAndOneThatWasNotNeedsOne) {
   EXPECT_EQ(manager_->remote_requests["east"].count("get"), 0);
 }
 
+TEST_F(Certainty, ACopyThatGoesBeforeItsRemovalIsAskedForIsForgotten) {
+  start_all({"east"});
+  ASSERT_TRUE(worker("east").patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                   R"({"spec":{"stopPolicy":"Hold"}})"));
+  settle();
+  apply(remote_job_yaml("j"));
+  const auto remote = manager_->core().fleet().find("east")->remote;
+  until("copied", [&] { return workload_of("j") && held_by("east") == "workloads 1, jobs 0"; });
+  const api::ObjectKey name = workload_of("j")->metadata.key();
+  ASSERT_TRUE(
+      worker("east").patch(api::Workload::resource, name,
+                           R"({"metadata":{"finalizers":["kueue.x-k8s.io/resource-in-use"]}})"));
+  settle();
+  const auto copy = remote->workloads.get(name);
+  ASSERT_TRUE(copy && copy->metadata.has_finalizer(api::finalizers::resource_in_use));
+  // The request that takes the finalizer away is on its way for two seconds.
+  kube::NetworkFaults& faults = network_.faults("east");
+  faults.delay_min = faults.delay_max = 4s;
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, name, R"({"spec":{"active":false}})"));
+  settle(500ms);
+  faults.delay_min = faults.delay_max = Duration(0);
+  ASSERT_TRUE(
+      worker("east").patch(api::Workload::resource, name, R"({"metadata":{"finalizers":null}})"));
+  ASSERT_TRUE(worker("east").remove(api::Workload::resource, name));
+  settle(100ms);
+  EXPECT_FALSE(remote->workloads.get(name));
+  EXPECT_EQ(manager_->remote_requests["east"].count("patch", "workloads"), 0);
+  settle(10s);
+  EXPECT_EQ(manager_->remote_requests["east"].count("patch", "workloads"), 1);
+  EXPECT_EQ(manager_->remote_requests["east"].count("delete", "workloads"), 1);
+  EXPECT_FALSE(remote->removal_begun(*copy));
+}
+
 }  // namespace
 }  // namespace regatta::test_support
