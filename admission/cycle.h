@@ -87,7 +87,8 @@ struct CycleResult {
   /// before that.
   bool blocked = false;
   /// Workloads that keep their reservation: status.admission with (new) places for their pods.
-  /// Write it and clear status.unhealthyNodes; Admitted follows from the workload's own checks.
+  /// Write only the places and clear status.unhealthyNodes; Admitted follows from the workload's
+  /// own checks.
   std::vector<AdmittedWorkload> placed;
   std::vector<EvictedWorkload> evicted;
   /// Workloads with a reservation for whose pods there is no place yet; they are tried again.

@@ -325,6 +325,40 @@ spec: {nodeName: )" +
   until("moved", [&] { return place() != host; });
 }
 
+TEST_F(PlacedPods, AfterPodsWereReclaimedALostNodeChangesNothingOfWhatIsCharged) {
+  start("8xCPU");
+  apply(with(with(bare_workload, "count: 1", "count: 2"), "cpu: \"10\"", "cpu: \"5\""));
+  const auto main_set = [&]() -> api::PodSetAssignment {
+    const auto workload = cluster_.get<api::Workload>(key("bare"));
+    if (!workload || !workload->status.admission) return {};
+    return workload->status.admission->pod_set_assignments.at(0);
+  };
+  const auto place = [&] {
+    const auto places = main_set().topology_assignment;
+    return places ? admission::expand(*places)->domains.at(0).values.back() : std::string();
+  };
+  const auto reserved = [&] {
+    const auto cq = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
+    return cq->status.flavors_reservation.at(0).resources.at(0).total.str();
+  };
+  until("placed", [&] { return !place().empty(); });
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("bare"),
+                             R"({"status":{"reclaimablePods":[{"name":"main","count":1}]}})",
+                             "status"));
+  settle();
+  EXPECT_EQ(reserved(), "5");
+  for (int lost = 1; lost <= 2; ++lost) {
+    const api::PodSetAssignment before = main_set();
+    const std::string host = place();
+    set_ready(host, false);
+    until("moved", [&] { return place() != host; });
+    settle();
+    EXPECT_EQ(main_set().resource_usage, before.resource_usage);
+    EXPECT_EQ(main_set().count, 2);
+    EXPECT_EQ(reserved(), "5");
+  }
+}
+
 // A pod that was sent to a node and can never run there fails, and no other one of its name.
 TEST_F(PlacedPods, APodThatIsMadeAgainDoesNotFailForTheOneBefore) {
   start("8xCPU");
