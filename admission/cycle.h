@@ -68,6 +68,7 @@ struct EvictedWorkload {
   std::string uid;
   std::string reason;
   std::string message;
+  std::vector<std::string> lost;  ///< the nodes without a replacement; one that is back ends that
 };
 
 /// A head that was nominated again because another head had taken its targets.

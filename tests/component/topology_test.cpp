@@ -410,6 +410,31 @@ TEST_F(PlacedPods, WithoutAnotherNodeTheWorkloadIsEvicted) {
   until("all run again", [&] { return placed("j") == 4; });
 }
 
+TEST_F(PlacedPods, AWorkloadWhoseNodeIsBackBeforeItsEvictionIsWrittenIsNotEvicted) {
+  start("1xCPU");
+  const auto bare = [&] { return cluster_.get<api::Workload>(key("bare")); };
+  for (Duration away = 900ms; away <= 1400ms; away += 25ms) {
+    SCOPED_TRACE("it is away for " + std::to_string(away.count()) + " ms");
+    apply(bare_workload);
+    until("placed", [&] { return bare()->status.admission.has_value(); });
+    manager_->faults().delay_min = manager_->faults().delay_max = 200ms;
+    set_ready("cpu-0", false);
+    bool lost = false, late = false;
+    for (Duration time = 0ms; time < 5s; time += 10ms) {
+      if (time == away) set_ready("cpu-0", true);
+      world_.run_for(10ms);
+      const api::WorkloadStatus now = bare()->status;
+      const bool evicted = api::is_true(now.conditions, "Evicted");
+      late = late || (evicted && !lost);
+      lost = evicted || !now.unhealthy_nodes.empty();
+    }
+    EXPECT_FALSE(late) << "evicted for a node that was there";
+    manager_->faults().delay_min = manager_->faults().delay_max = 0ms;
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("bare")));
+    settle();
+  }
+}
+
 TEST_F(PlacedPods, AReplacementDoesNotWaitForPodsToBeReady) {
   manager::CoreConfig config;
   config.scheduler.wait_for_pods_ready = true;
