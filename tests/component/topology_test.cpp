@@ -472,6 +472,56 @@ TEST_F(PlacedPods, ANodeLostWhileNoManagerRunsIsNoticed) {
   EXPECT_EQ(condition_of("j", "Evicted"), "");
 }
 
+TEST_F(PlacedPods, ANodeThatANewManagerCannotReadIsNotLost) {
+  start("8xCPU");
+  apply(placed_job("j", 3, one_rack));
+  until("all run", [&] { return placed("j") == 3; });
+  const auto before = nodes_of("j");
+  ASSERT_EQ(before[1], "cpu-1");
+  manager_.reset();
+  const api::ObjectKey name("cpu-1");
+  const Json conditions = cluster_.get(api::Node::resource, name)["status"]["conditions"];
+  const auto set_conditions = [&](const Json& wanted) {
+    const Json patch = {{"status", {{"conditions", wanted}}}};
+    ASSERT_TRUE(cluster_.patch(api::Node::resource, name, dump_json(patch), "status"));
+  };
+  Json newer = conditions;
+  newer.front()["status"] = "Perhaps";
+  set_conditions(newer);
+  start_manager();
+  settle(30s);
+  EXPECT_THAT(workload_of("j")->status.unhealthy_nodes, IsEmpty());
+  EXPECT_EQ(nodes_of("j"), before);
+  // Another one that went meanwhile may be the one that cannot be read, under another name.
+  manager_.reset();
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey("cpu-2")));
+  start_manager();
+  settle(30s);
+  EXPECT_THAT(workload_of("j")->status.unhealthy_nodes, IsEmpty());
+  // Each is known again once all can be read.
+  set_conditions(conditions);
+  until("the one that went is replaced",
+        [&] { return placed("j") == 3 && nodes_of("j")[2] == "cpu-3"; });
+  EXPECT_EQ(nodes_of("j")[1], "cpu-1");
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
+TEST_F(PlacedPods, ANodeThatIsSeenToGoIsLostAlthoughAnotherOneCannotBeRead) {
+  start("8xCPU");
+  apply(placed_job("j", 3, one_rack));
+  until("all run", [&] { return placed("j") == 3; });
+  manager_.reset();
+  const api::ObjectKey name("cpu-7");
+  Json conditions = cluster_.get(api::Node::resource, name)["status"]["conditions"];
+  conditions.front()["status"] = "Perhaps";
+  const Json patch = {{"status", {{"conditions", conditions}}}};
+  ASSERT_TRUE(cluster_.patch(api::Node::resource, name, dump_json(patch), "status"));
+  start_manager();
+  settle();
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey("cpu-1")));
+  until("all run again", [&] { return placed("j") == 3 && nodes_of("j")[1] == "cpu-3"; });
+}
+
 TEST_F(PlacedPods, ADeletedTopologyStaysWhileAFlavorNamesIt) {
   start("1xCPU");
   const api::ObjectKey name("racks");
