@@ -141,9 +141,9 @@ TEST_F(ServingJobs, PodsOfAnOlderRevisionRunAsLongAsTheirGroupIsAdmitted) {
   set_active("false");
   for (const char* name : {"db-0", "db-1"}) (void)cluster_.remove(pods(), key(name), now);
   settle();
-  EXPECT_FALSE(workload()->status.admission);
   apply_pod("db-0", "a");
   settle();
+  EXPECT_FALSE(workload()->status.admission);
   EXPECT_THAT(gated({"db-0"}), ElementsAre("db-0")) << "nothing is charged for it";
   set_active("true");
   EXPECT_THAT(state(api::conditions::admitted), HasSubstr(" Admitted"));
