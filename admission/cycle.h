@@ -68,6 +68,7 @@ struct EvictedWorkload {
   std::string uid;
   std::string reason;
   std::string message;
+  std::vector<std::string> lost;  ///< the nodes without a replacement; one that is back ends that
 };
 
 /// A head that was nominated again because another head had taken its targets.
@@ -87,7 +88,8 @@ struct CycleResult {
   /// before that.
   bool blocked = false;
   /// Workloads that keep their reservation: status.admission with (new) places for their pods.
-  /// Write it and clear status.unhealthyNodes; Admitted follows from the workload's own checks.
+  /// Write only the places and clear status.unhealthyNodes; Admitted follows from the workload's
+  /// own checks.
   std::vector<AdmittedWorkload> placed;
   std::vector<EvictedWorkload> evicted;
   /// Workloads with a reservation for whose pods there is no place yet; they are tried again.

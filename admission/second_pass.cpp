@@ -138,12 +138,14 @@ void SecondPass::record(TimePoint now, CycleResult* result) {
     }
     if (found.evict) {
       std::string hosts;
-      for (const std::string& host : access_->places_task(found.id).lost) {
-        hosts += (hosts.empty() ? "" : ",") + host;
-      }
+      const std::set<std::string>& lost = access_->places_task(found.id).lost;
+      for (const std::string& host : lost) hosts += (hosts.empty() ? "" : ",") + host;
       result->evicted.push_back(
-          {workload.key, workload.uid, std::string(api::reasons::node_failures),
-           "Workload was evicted as there was no replacement for unhealthy node(s): " + hosts});
+          {workload.key,
+           workload.uid,
+           std::string(api::reasons::node_failures),
+           "Workload was evicted as there was no replacement for unhealthy node(s): " + hosts,
+           {lost.begin(), lost.end()}});
       access_->drop_places_task(found.id);
       continue;
     }

@@ -102,6 +102,7 @@ TEST(SecondPass, WithoutARoomElsewhereTheWorkloadIsEvicted) {
   EXPECT_EQ(result.evicted.front().reason, api::reasons::node_failures);
   EXPECT_EQ(result.evicted.front().message,
             "Workload was evicted as there was no replacement for unhealthy node(s): n1");
+  EXPECT_EQ(result.evicted.front().lost, std::vector<std::string>{"n1"});
 }
 
 TEST(SecondPass, OrItIsTriedAgainWithDoublingDelays) {

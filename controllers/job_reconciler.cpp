@@ -123,13 +123,24 @@ void JobReconciler::enqueue_owners(const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
   if (!owner) {
     if (const auto group = jobs::group_of(cluster_.jobs.kinds(), workload)) queue_.add(*group);
-    if (const auto parent = jobs::parent_of(cluster_.jobs.kinds(), workload)) queue_.add(*parent);
+    const auto parent = jobs::parent_of(cluster_.jobs.kinds(), workload);
+    parent ? queue_.add(*parent) : enqueue_named(workload);
   }
   const jobs::JobKind* kind = owner ? cluster_.jobs.kinds().find(*owner) : nullptr;
   if (kind) queue_.add(JobId{kind, api::ObjectKey(workload.metadata.ns, owner->name)});
   const std::string key = workload.metadata.key().str();
   for (const JobId& job : cluster_.jobs.ids_by_index(clusters::by_prebuilt, key)) {
     queue_.add(job);
+  }
+}
+
+/// On a worker no serving job owns the Workloads that the hub has made of it; they name it.
+void JobReconciler::enqueue_named(const api::Workload& workload) {
+  const std::string& name =
+      workload.metadata.annotation(std::string(api::annotations::job_owner_name));
+  if (name.empty()) return;
+  for (const auto& kind : cluster_.jobs.kinds().all()) {
+    if (kind->serves()) queue_.add(JobId{kind.get(), api::ObjectKey(workload.metadata.ns, name)});
   }
 }
 

@@ -37,6 +37,7 @@ class JobReconciler {
   Task<Status> release_orphans(jobs::JobId id);
   Task<Status> apply(jobs::JobPtr job, jobs::JobAction action);
   void enqueue_owners(const api::Workload& workload);
+  void enqueue_named(const api::Workload& workload);
   void enqueue_made_by(const api::Workload& workload);
   bool may_run_on_worker(const jobs::JobView& seen) const;
   void note_loss(const api::Workload& gone);

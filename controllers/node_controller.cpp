@@ -20,6 +20,9 @@ constexpr const char* by_host = "host";
 /// Index of nodes: value of the hostname label.
 constexpr const char* by_hostname = "hostname";
 
+/// In the queue, what is no hostname: every host without a node.
+constexpr const char* each_missing = "/";
+
 /// Pods of a node end one after another. Those that end within this time are handled together.
 constexpr Duration batch{100};
 
@@ -102,6 +105,16 @@ void NodeController::watch_nodes() {
     if (before) queue_.add(hostname_of(*before));
     if (after) queue_.add(hostname_of(*after));
   });
+  cluster_.nodes.on_unreadable([this](const auto&) { queue_.add(each_missing); });
+}
+
+/// Fewer nodes that cannot be read leave fewer hosts of which nothing is known.
+void NodeController::look_at_missing() {
+  for (const WorkloadPtr& workload : cluster_.workloads.list()) {
+    for (const std::string& host : hosts_of(*workload)) {
+      if (!node_named(host)) queue_.add(host);
+    }
+  }
 }
 
 void NodeController::watch_pods() {
@@ -156,6 +169,17 @@ std::string NodeController::host_of(const std::string& node) const {
 NodeController::NodePtr NodeController::node_named(const std::string& host) const {
   const auto& names = cluster_.nodes.keys_by_index(by_hostname, host);
   return names.empty() ? nullptr : cluster_.nodes.get(*names.begin());
+}
+
+/// One that cannot be read does not say its hostname, which is mostly its name. A node that was
+/// seen to go is none of these.
+bool NodeController::may_be_unreadable(const std::string& host) const {
+  const auto& unreadable = cluster_.nodes.undecodable();
+  const api::ObjectKey name(host);
+  if (unreadable.contains(name)) return true;
+  if (cluster_.nodes.absence(name) != kube::Absence::unseen) return false;
+  return std::any_of(unreadable.begin(), unreadable.end(),
+                     [this](const auto& one) { return !cluster_.nodes.get(one.first); });
 }
 
 std::vector<NodeController::WorkloadPtr> NodeController::concerned(const std::string& host) const {
@@ -215,7 +239,12 @@ lifecycle::PlaceView NodeController::view(const api::Workload& workload, const s
 Task<Status> NodeController::reconcile(std::string host) {
   // Before the sync an unknown node must not count as gone.
   if (!cluster_.nodes.has_synced()) co_return ok();
+  if (host == each_missing) {
+    look_at_missing();
+    co_return ok();
+  }
   const NodePtr node = node_named(host);
+  if (!node && may_be_unreadable(host)) co_return ok();
   for (const WorkloadPtr& workload : concerned(host)) {
     const Status done = co_await look_at(workload, host, node);
     if (!done) co_return done;

@@ -36,6 +36,9 @@ class NodeController {
   /// Null when there is no such node.
   std::string host_of(const std::string& node) const;
   NodePtr node_named(const std::string& host) const;
+  /// Whether a node that cannot be read may be the one of that hostname.
+  bool may_be_unreadable(const std::string& host) const;
+  void look_at_missing();
   /// Workloads that are placed on the host, and workloads of pods that must go there.
   std::vector<WorkloadPtr> concerned(const std::string& host) const;
   lifecycle::PlaceView view(const api::Workload& workload, const std::string& host,

@@ -6,6 +6,8 @@
 #include "lib/kube/status.h"
 #include "lifecycle/lifecycle.h"
 
+#include <algorithm>
+
 namespace regatta::controllers {
 namespace {
 
@@ -17,6 +19,14 @@ bool same_for_placement(const api::Pod& a, const api::Pod& b) {
   return a.metadata.deletion_timestamp == b.metadata.deletion_timestamp && a.spec == b.spec &&
          a.status == b.status && a.metadata.annotations == b.metadata.annotations &&
          a.metadata.labels == b.metadata.labels;
+}
+
+/// A node may have come back since the workload was decided on; then there may be places for it.
+bool has_lost(const api::Workload& workload, const std::vector<std::string>& nodes) {
+  const std::vector<std::string>& lost = workload.status.unhealthy_nodes;
+  return std::all_of(nodes.begin(), nodes.end(), [&](const std::string& node) {
+    return std::find(lost.begin(), lost.end(), node) != lost.end();
+  });
 }
 
 }  // namespace
@@ -95,7 +105,7 @@ Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
   const TimePoint now = cluster_.clock.now();
   std::vector<lifecycle::Note> notes;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
-    if (!holds_its_quota(workload, evicted.uid)) return {};
+    if (!holds_its_quota(workload, evicted.uid) || !has_lost(workload, evicted.lost)) return {};
     lifecycle::StatusChange change =
         lifecycle::evict(workload, evicted.reason, evicted.message, now);
     notes = std::move(change.notes);
@@ -106,11 +116,12 @@ Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
   if (!written) {
     log_.warning("eviction not written",
                  {{"workload", evicted.key.str()}, {"error", written.error().what()}});
-    const auto stored = cluster_.workloads.get(evicted.key);
-    if (stored) state_.upsert(*stored, cluster_.clock.now());
-    changed();
-    co_return;
   }
+  // The state follows the API's object, also when nothing was written.
+  const auto stored = cluster_.workloads.get(evicted.key);
+  if (stored) state_.upsert(*stored, cluster_.clock.now());
+  changed();
+  if (!written) co_return;
   for (lifecycle::Note& one : notes) note(evicted.key, one.warning, one.reason, one.message);
 }
 

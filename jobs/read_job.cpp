@@ -37,6 +37,7 @@ class JobReader {
   void read_workloads(JobView* view) const;
   void read_group_workload(JobView* view) const;
   void read_serving(JobView* view) const;
+  WorkloadPtr group_workload_of(const GenericJob& job, const GenericJob& pod) const;
   void read_priority(JobView* view) const;
   void read_pod_priority(JobView* view) const;
   void read_admission(JobView* view) const;
@@ -125,8 +126,18 @@ void JobReader::read_serving(JobView* view) const {
     if (maker && maker->metadata().uid != owner->uid) maker = nullptr;
     // Of an earlier job of the same name.
     if (owner && owner->name == job->metadata().name && kind == &job->kind() && !maker) continue;
-    view->pods.push_back({pod, std::move(maker)});
+    view->pods.push_back({pod, std::move(maker), group_workload_of(*job, *pod)});
   }
+}
+
+/// On a worker the hub has made it, and the job is no owner of it.
+WorkloadPtr JobReader::group_workload_of(const GenericJob& job, const GenericJob& pod) const {
+  const ServingJob& serving = *job.serving();
+  const std::string name =
+      serving.group_of(pod, {config_.policy.brief_names, config_.policy.names_in_labels});
+  if (name.empty()) return nullptr;
+  WorkloadPtr workload = objects_.workload(api::ObjectKey(job.metadata().ns, name));
+  return workload && (serving.made_on_hub() || serves(*workload, job)) ? workload : nullptr;
 }
 
 /// The class that the job names, else the default class. Once there is a Workload, it keeps the

@@ -3,6 +3,8 @@
 #include "jobs/integrations/external.h"
 #include "jobs/integrations/integrations.h"
 #include "jobs/integrations/no_objects.h"
+#include "jobs/plan.h"
+#include "jobs/serving_job.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 
@@ -63,7 +65,10 @@ class FewObjects final : public NoObjects {
     return pod_classes;
   }
 
+  std::vector<JobPtr> pods_of(const JobId&) const override { return pods; }
+
   std::shared_ptr<const api::Namespace> ns;
+  std::vector<JobPtr> pods;
   std::shared_ptr<api::LocalQueue> queue;
   std::shared_ptr<api::WorkloadPriorityClass> cls;
   std::vector<std::shared_ptr<const api::PriorityClass>> pod_classes;
@@ -240,6 +245,38 @@ TEST_F(ReadJob, APodThatItsMakerHoldsBackIsAJobOfItsOwn) {
   EXPECT_FALSE(managed()) << "its maker is";
   pod["metadata"]["annotations"]["kueue.x-k8s.io/pod-suspending-parent"] = "statefulset";
   EXPECT_TRUE(managed());
+}
+
+TEST_F(ReadJob, APodOfAServingJobComesWithTheWorkloadOfItsGroup) {
+  Json set = Json::parse(R"({"metadata": {"name": "db", "namespace": "team", "uid": "s"},
+      "spec": {"replicas": 1, "template": {"spec": {"containers": [
+        {"name": "c", "image": "i"}]}}}})");
+  const auto decoded = [&] {
+    return objects_.kinds().find("apps", "StatefulSet")->decode(set, nullptr).value();
+  };
+  JobView of_set;
+  of_set.job = decoded();
+  const std::string group = of_set.job->serving()->groups({}).value().front().name;
+  auto workload = build_group_workload(of_set, {group, std::nullopt}).value();
+  objects_.workloads = {std::make_shared<const api::Workload>(workload)};
+  objects_.pods = {objects_.kinds()
+                       .find("", "Pod")
+                       ->decode(Json::parse(R"({"metadata": {
+      "name": "db-0", "namespace": "team", "uid": "p"}, "spec": {}})"),
+                                nullptr)
+                       .value()};
+  const auto found = [&] {
+    return read_job(objects_, decoded(), config_, now).pods.at(0).workload != nullptr;
+  };
+  EXPECT_TRUE(found());
+  workload.metadata.owner_references.clear();
+  objects_.workloads = {std::make_shared<const api::Workload>(workload)};
+  EXPECT_FALSE(found()) << "it has the name only";
+  // On a worker it is made by the hub, and named by the hub's StatefulSet.
+  set["metadata"]["labels"]["kueue.x-k8s.io/multikueue-origin"] = "hub";
+  set["metadata"]["annotations"]["kueue.x-k8s.io/multikueue-origin-uid"] = "s";
+  set["metadata"]["uid"] = "of the copy";
+  EXPECT_TRUE(found());
 }
 
 TEST_F(ReadJob, PriorityComesFromTheLabelTheDefaultClassOrThePods) {

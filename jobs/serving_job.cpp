@@ -48,6 +48,14 @@ class ServedPodKind final : public JobKind {
   ServedPods pods_;
 };
 
+bool may_run(const ServedPod& pod) {
+  if (pod.runs_elsewhere || !pod.workload) return false;
+  const api::Conditions& conditions = pod.workload->status.conditions;
+  return api::is_true(conditions, api::conditions::admitted) &&
+         !api::is_true(conditions, api::conditions::evicted) &&
+         !api::is_true(conditions, api::conditions::finished);
+}
+
 }  // namespace
 
 bool ServingJob::made_on_hub() const {
@@ -108,7 +116,7 @@ Json tie_patch(const GenericJob& pod, const PodTie& tie, const ServingNames& nam
 /// The list of gates is replaced whole, so it must be the one that was read.
 Json ungate_patch(const ServedPod& pod) {
   const auto* served = dynamic_cast<const ServedPodJob*>(pod.pod.get());
-  if (!served || pod.runs_elsewhere) return Json::object();
+  if (!served || !may_run(pod)) return Json::object();
   Json kept = Json::array();
   for (const Json& gate : served->gates()) {
     if (!is_kueue_gate(text_at(gate, "name"))) kept.push_back(gate);

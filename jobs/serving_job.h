@@ -21,7 +21,8 @@ struct ServingGroup {
 struct ServedPod {
   JobPtr pod;
   JobPtr maker;
-  bool runs_elsewhere = false;  ///< MultiKueue sent the job to a worker, where its Pods run
+  WorkloadPtr workload = nullptr;  ///< of the group of the Pod; null while there is none
+  bool runs_elsewhere = false;     ///< MultiKueue sent the job to a worker, where its Pods run
 };
 
 /// How Workloads are named.
@@ -48,10 +49,12 @@ class ServingJob : public PodParent {
   /// Why Workloads of a job without replicas are kept but not admitted; empty for jobs whose
   /// Workloads go with their groups.
   virtual std::string hold_message() const { return {}; }
+  /// The name of the group of a Pod; empty while the Pod does not say which one.
+  virtual std::string group_of(const GenericJob& pod, const ServingNames& names) const = 0;
   /// What ties a Pod to its group, or lets it run: an empty object when nothing is left to do.
   virtual Json pod_patch(const ServedPod& pod, const ServingNames& names) const = 0;
   /// Whether a Pod that this job made is of a template that is being replaced. Such a Pod takes
-  /// the place of one that was admitted.
+  /// the place of one that was admitted, for as long as its group is.
   virtual bool is_outdated(const GenericJob&) const { return false; }
 
   Json remote_job(const api::Workload& workload, const std::string& origin) const override;
@@ -78,8 +81,8 @@ struct PodTie {
 };
 /// Ties the Pod; an empty object when it is tied already.
 Json tie_patch(const GenericJob& pod, const PodTie& tie, const ServingNames& names);
-/// Lets the Pod run without an admission; an empty object when no gate of Kueue holds it, or when
-/// it runs elsewhere.
+/// Lets the Pod run with the admission of its group, whatever its own template asks for; an empty
+/// object while the group has none, when no gate of Kueue holds the Pod, or when it runs elsewhere.
 Json ungate_patch(const ServedPod& pod);
 
 /// A kind of serving jobs.

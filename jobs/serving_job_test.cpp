@@ -66,7 +66,15 @@ JobView view_of(JobPtr job, std::vector<WorkloadPtr> owned = {}, std::vector<Job
   view.managed = true;
   view.queue_name = view.job->metadata().label(std::string(api::labels::queue_name));
   view.owned = std::move(owned);
-  for (JobPtr& pod : pods) view.pods.push_back({std::move(pod), view.job});
+  for (JobPtr& pod : pods) {
+    const std::string group = view.job->serving()->group_of(*pod, {});
+    ServedPod& served = view.pods.emplace_back();
+    served.pod = std::move(pod);
+    served.maker = view.job;
+    for (const WorkloadPtr& one : view.owned) {
+      if (one->metadata.name == group) served.workload = one;
+    }
+  }
   return view;
 }
 
@@ -85,6 +93,10 @@ WorkloadPtr with(const WorkloadPtr& workload, std::string_view type, api::Condit
   after.status.conditions.push_back(
       {std::string(type), status, 0, {}, std::string(reason), "said before"});
   return std::make_shared<const api::Workload>(std::move(after));
+}
+
+WorkloadPtr admitted(const WorkloadPtr& workload) {
+  return with(workload, api::conditions::admitted, api::ConditionStatus::True, "Admitted");
 }
 
 std::string plan(const JobView& view) {
@@ -265,7 +277,7 @@ TEST(ServingJobs, PodsLearnTheirGroup) {
 TEST(ServingJobs, APodOfAnOlderRevisionRunsDuringAnUpdate) {
   const JobPtr job =
       stateful_set(R"({"status": {"currentRevision": "r1", "updateRevision": "r2"}})");
-  const auto owned = workloads_of(job);
+  const std::vector<WorkloadPtr> owned = {admitted(workloads_of(job).front())};
   const JobPtr fresh = served_pod("statefulset", "db-0");
   const Json tie = patch_of(view_of(job, owned, {fresh}));
   EXPECT_FALSE(tie.contains("spec")) << "first it learns its group";
@@ -279,6 +291,32 @@ TEST(ServingJobs, APodOfAnOlderRevisionRunsDuringAnUpdate) {
       stateful_set(R"({"status": {"currentRevision": "r1", "updateRevision": "r1"}})");
   EXPECT_EQ(plan(view_of(done, owned, {served_pod("statefulset", "db-0", tie.dump().c_str())})),
             "");
+}
+
+TEST(ServingJobs, APodOfAnOlderRevisionWaitsWhileItsGroupIsNotAdmitted) {
+  const JobPtr set =
+      stateful_set(R"({"status": {"currentRevision": "r1", "updateRevision": "r2"}})");
+  const WorkloadPtr waiting = workloads_of(set).front();
+  const Json tie = patch_of(view_of(set, {waiting}, {served_pod("statefulset", "db-0")}));
+  const auto tied = [&] { return served_pod("statefulset", "db-0", tie.dump().c_str()); };
+  EXPECT_EQ(plan(view_of(set, {waiting}, {tied()})), "");
+  const WorkloadPtr evicted =
+      with(admitted(waiting), api::conditions::evicted, api::ConditionStatus::True, "Preempted");
+  EXPECT_EQ(plan(view_of(set, {evicted}, {tied()})), "") << "its place is on its way back";
+  EXPECT_TRUE(patch_of(view_of(set, {admitted(waiting)}, {tied()})).contains("spec"));
+
+  const JobPtr served = leader_worker_set();
+  const auto owned = workloads_of(served);
+  const auto patch_in_group = [&](const std::string& index) {
+    Json labels;
+    labels["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/group-index"] = index;
+    JobView view = view_of(served, {owned[0], admitted(owned[1])},
+                           {served_pod(lws, "serve-0", labels.dump().c_str())});
+    view.pods.front().maker = set;
+    return patch_of(view);
+  };
+  EXPECT_TRUE(patch_in_group("1").contains("spec"));
+  EXPECT_EQ(patch_in_group("0"), Json()) << "another group of the job is admitted";
 }
 
 TEST(ServingJobs, PodsOfALeaderWorkerSetHaveRolesByTheirIndex) {

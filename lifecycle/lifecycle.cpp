@@ -513,6 +513,16 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   limit_execution(d);
 }
 
+void take_places(const api::Admission& from, api::Admission* to) {
+  for (api::PodSetAssignment& assignment : to->pod_set_assignments) {
+    for (const api::PodSetAssignment& placed : from.pod_set_assignments) {
+      if (placed.name != assignment.name) continue;
+      assignment.topology_assignment = placed.topology_assignment;
+      assignment.delayed_topology_request = placed.delayed_topology_request;
+    }
+  }
+}
+
 }  // namespace
 
 bool is_reserved(const api::Workload& w) {
@@ -574,9 +584,11 @@ api::WorkloadStatus reserve(const api::Workload& workload, Reservation reservati
   return std::move(draft.status);
 }
 
-api::WorkloadStatus place(const api::Workload& workload, api::Admission admission, TimePoint now) {
+api::WorkloadStatus place(const api::Workload& workload, const api::Admission& places,
+                          TimePoint now) {
   Draft draft(workload, now);
-  draft.status.admission = std::move(admission);
+  // The usage in `places` may lack what was reclaimed; read back, it would be taken off again.
+  if (draft.status.admission) take_places(places, &*draft.status.admission);
   draft.status.unhealthy_nodes.clear();
   sync_admitted(&draft);
   return std::move(draft.status);

@@ -104,9 +104,10 @@ std::string admitted_message(const std::string& cluster_queue, Duration waited);
 /// Since when the workload waits for quota: its creation, or its return after an eviction.
 TimePoint queued_since(const api::Workload& workload);
 
-/// Other places for the pods of a workload that keeps its reservation. Admitted when the workload
-/// waited for nothing else.
-api::WorkloadStatus place(const api::Workload& workload, api::Admission admission, TimePoint now);
+/// Other places for the pods of a workload that keeps its reservation: of `places` only the places
+/// of its pod sets are taken. Admitted when the workload waited for nothing else.
+api::WorkloadStatus place(const api::Workload& workload, const api::Admission& places,
+                          TimePoint now);
 
 /// Finished=True with that reason.
 api::WorkloadStatus finished_status(const api::Workload& workload, std::string_view reason,

@@ -404,6 +404,33 @@ TEST(Lifecycle_, ACheckNeverShortensAWaitThatIsLongerOrOver) {
   EXPECT_FALSE(w.status.requeue_state);
 }
 
+TEST(Lifecycle_, OtherPlacesChangeNothingElseOfTheAdmission) {
+  api::Workload w = admitted();
+  w.status.unhealthy_nodes = {"n1"};
+  auto& sets = w.status.admission->pod_set_assignments;
+  for (const char* name : {"a", "b"}) {
+    api::PodSetAssignment& set = sets.emplace_back();
+    set.name = name;
+    set.count = 4;
+    set.flavors = {{"cpu", "default"}};
+    set.resource_usage = {{"cpu", api::resource_quantity("cpu", 4000)}};
+  }
+  sets[0].delayed_topology_request = "Pending";
+  api::Admission want = *w.status.admission;
+  want.pod_set_assignments[0].delayed_topology_request = "Ready";
+  want.pod_set_assignments[0].topology_assignment.emplace().levels = {"host"};
+  // The scheduler's own picture: pods of the set were reclaimed, and another set is not there.
+  api::Admission places = want;
+  places.cluster_queue = "other";
+  places.pod_set_assignments.pop_back();
+  places.pod_set_assignments[0].count = 2;
+  places.pod_set_assignments[0].flavors = {{"cpu", "other"}};
+  places.pod_set_assignments[0].resource_usage = {{"cpu", api::resource_quantity("cpu", 2000)}};
+  const api::WorkloadStatus placed = place(w, places, now);
+  EXPECT_EQ(placed.admission, want);
+  EXPECT_TRUE(placed.unhealthy_nodes.empty());
+}
+
 TEST(Lifecycle_, ADeactivationWithoutQuotaIsCountedAndEndsTheWaitForAGate) {
   api::Workload w = inactive(pending());
   put(&w, "BlockedOnPreemptionGates", true, "PreemptionGated", "gated");

@@ -3,6 +3,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/kube/owned_fields.h"
+#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -182,6 +183,19 @@ Task<> PlacementHub::sync() {
   co_await multikueue_configs_.wait_synced();
   if (secrets_) co_await prepare_workers();
   synced_ = true;
+}
+
+Task<> PlacementHub::take_over() {
+  std::vector<Task<>> all;
+  all.push_back(workloads_.catch_up());
+  all.push_back(local_queues_.catch_up());
+  all.push_back(cluster_queues_.catch_up());
+  all.push_back(checks_.catch_up());
+  all.push_back(multikueue_clusters_.catch_up());
+  all.push_back(multikueue_configs_.catch_up());
+  if (secrets_) all.push_back(secrets_->catch_up());
+  co_await all_of(std::move(all));
+  start();
 }
 
 void PlacementHub::start() {

@@ -45,8 +45,11 @@ class PlacementHub {
   /// Fills the caches; returns when they are complete.
   Task<> sync();
   bool synced() const { return synced_; }
-  /// Starts to act. Call it after sync(); of several replicas only the leader does.
+  /// Starts to act. Call it after sync(), where there are no other replicas.
   void start();
+  /// The same for a replica that has become the leader: first its caches show all that the hub had
+  /// by then.
+  Task<> take_over();
   bool idle() const {
     return placement_.idle() && (!managed_clusters_ || managed_clusters_->idle());
   }

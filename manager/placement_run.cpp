@@ -73,12 +73,15 @@ int refuse(const Log& log, std::string_view what, const Error& error) {
 }
 
 Task<> lead(PlacementHub& hub, kube::LeaderElector& elector, bool elect, Clock& clock,
-            Status* ended) {
+            TaskScope& scope, Status* ended) {
   co_await hub.sync();
-  if (elect) co_await elector.acquire();
-  hub.start();
-  if (elect) *ended = co_await elector.hold();
-  if (!elect) co_await clock.sleep_until(SteadyPoint::max());
+  if (!elect) {
+    hub.start();
+    co_await clock.sleep_until(SteadyPoint::max());
+  }
+  co_await elector.acquire();
+  scope.spawn("take over", hub.take_over());
+  *ended = co_await elector.hold();
 }
 
 Task<> release(kube::LeaderElector& elector, Clock& clock) {
@@ -135,7 +138,7 @@ Task<int> place(PlacementOptions options) {
                             log.named("pages"), pages);
   if (!probes) co_return refuse(log, "cannot serve probes", probes.error());
   Status ended = ok();
-  Task<> work = lead(hub, elector, options.leader_elect, clock, &ended);
+  Task<> work = lead(hub, elector, options.leader_elect, clock, scope, &ended);
   const bool failed = co_await until_signalled(std::move(work));
   if (failed) log.error("cannot go on", {{"error", ended.error().what()}});
   log.info("shutting down");

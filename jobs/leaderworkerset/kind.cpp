@@ -49,6 +49,7 @@ class LeaderWorkerSet final : public ServingJob {
   Result<std::vector<ServingGroup>> groups(const ServingNames& names,
                                            std::size_t most) const override;
   bool follows_priority() const override { return true; }
+  std::string group_of(const GenericJob& pod, const ServingNames& names) const override;
   Json pod_patch(const ServedPod& pod, const ServingNames& names) const override;
 
   Json pods_patch(const api::StringMap& labels) const override;
@@ -147,15 +148,19 @@ const char* LeaderWorkerSet::role_of(const GenericJob& pod) const {
   return pod.metadata().label(worker_index_label) == "0" ? "leader" : "worker";
 }
 
+std::string LeaderWorkerSet::group_of(const GenericJob& pod, const ServingNames& names) const {
+  const std::string& index = pod.metadata().label(group_index_label);
+  return index.empty() ? std::string() : group_name(names, index);
+}
+
 /// A Pod of an older template that comes again while its StatefulSet is updated runs with the place
-/// that it has.
+/// that its group has.
 Json LeaderWorkerSet::pod_patch(const ServedPod& pod, const ServingNames& names) const {
   const ServingJob* maker = pod.maker ? pod.maker->serving() : nullptr;
   if (maker && maker->is_outdated(*pod.pod)) return ungate_patch(pod);
-  const std::string& index = pod.pod->metadata().label(group_index_label);
-  if (index.empty()) return Json::object();
   PodTie tie;
-  tie.group = group_name(names, index);
+  tie.group = group_of(*pod.pod, names);
+  if (tie.group.empty()) return Json::object();
   tie.total = size();
   tie.role = role_of(*pod.pod);
   const std::string queue(api::labels::queue_name);

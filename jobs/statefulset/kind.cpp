@@ -38,6 +38,9 @@ class StatefulSet final : public ServingJob {
   std::string hold_message() const override {
     return "StatefulSet scaled to zero; workload on hold";
   }
+  std::string group_of(const GenericJob&, const ServingNames& names) const override {
+    return group_name(names);
+  }
   Json pod_patch(const ServedPod& pod, const ServingNames& names) const override;
   bool is_outdated(const GenericJob& pod) const override;
 
@@ -69,7 +72,7 @@ Result<std::vector<api::PodSet>> StatefulSet::pod_sets(const TopologyOptions& to
 }
 
 /// A Pod is tied first. One of an older template that comes again while the StatefulSet is updated
-/// has its place already.
+/// has its place already, as long as the group is admitted.
 Json StatefulSet::pod_patch(const ServedPod& pod, const ServingNames& names) const {
   if (replicas() <= 0) return Json::object();  // the Pods are on their way out
   PodTie tie;

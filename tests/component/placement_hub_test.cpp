@@ -273,6 +273,36 @@ TEST_F(PlacementsBesideKueue, AWorkerOfAClusterThatLeavesStaysForWhatKueueMaySen
   EXPECT_FALSE(cluster_.get<api::ManagedServiceAccount>(account_));
 }
 
+TEST_F(PlacementsBesideKueue, AReplicaThatBeginsToLeadSeesWhatItsSilentWatchesDidNotShow) {
+  start_with_managed_clusters();
+  give_token_and_rights();
+  say_active("east");
+  const auto faults = std::make_shared<kube::NetworkFaults>();
+  kube::FaultySender sender(cluster_.sender(), world_, world_.rng, faults);
+  kube::ClientDeps deps{sender, world_, world_.rng, nullptr, {}};
+  deps.credentials = std::make_shared<kube::StaticToken>(TestCluster::manager_token);
+  kube::Client client(std::move(deps));
+  TaskScope scope(world_.executor());
+  manager::PlacementHub standby({client, client, world_, world_.rng, scope, Log()}, config_);
+  scope.spawn("caches of the standby", standby.sync());
+  until("the standby has synced", [&] { return standby.synced(); });
+  faults->half_open_watch = 1;
+  make_workload();
+  EXPECT_TRUE(apply_as_kueue(std::string(one_check) + R"(,"nominatedClusterNames":["east"])"));
+  settle();
+  scope_.stop();
+  world_.settle();
+  faults->half_open_watch = 0;
+  scope.spawn("take over", standby.take_over());
+  settle();
+  EXPECT_TRUE(cluster_.remove(api::ManagedCluster::resource, api::ObjectKey("east")));
+  settle();
+  EXPECT_EQ(lacking().substr(0, 20), "True WorkloadsRemain");
+  EXPECT_TRUE(cluster_.get<api::Secret>(secret_));
+  scope.stop();
+  world_.settle();
+}
+
 TEST_F(PlacementsBesideKueue, TheHubItselfIsNoWorkerOfItsOwn) {
   start_with_managed_clusters();
   const std::string uid = cluster_.get<api::Namespace>(api::ObjectKey("kube-system"))->metadata.uid;

@@ -44,13 +44,13 @@ spec:
 )");
   }
   /// As the controller of StatefulSets makes it, and the webhook of Pods lets it in.
-  void apply_pod(const std::string& name) {
+  void apply_pod(const std::string& name, const std::string& revision = "a") {
     const Json set = cluster_.get(sets(), key("db"));
     const std::string uid = set["metadata"].value("uid", "");
     apply("apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
           ", namespace: default, labels: {app: db, apps.kubernetes.io/pod-index: \"" +
-          name.substr(name.size() - 1) +
-          "\"}, annotations: {kueue.x-k8s.io/pod-suspending-parent: statefulset}, "
+          name.substr(name.size() - 1) + "\", controller-revision-hash: " + revision +
+          "}, annotations: {kueue.x-k8s.io/pod-suspending-parent: statefulset}, "
           "ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, controller: true, "
           "uid: " +
           uid + R"(}]}
@@ -119,6 +119,40 @@ TEST_F(ServingJobs, WithoutReplicasTheQuotaIsFreeAndComesBackWithThem) {
   settle();
   EXPECT_EQ(workload()->spec.pod_sets[0].count, 2);
   EXPECT_THAT(state(api::conditions::admitted), HasSubstr(" Admitted"));
+}
+
+TEST_F(ServingJobs, PodsOfAnOlderRevisionRunAsLongAsTheirGroupIsAdmitted) {
+  start();
+  apply_set(2);
+  ASSERT_TRUE(cluster_.patch(sets(), key("db"),
+                             R"({"status": {"currentRevision": "a", "updateRevision": "b"}})",
+                             "status"));
+  apply_pod("db-0", "a");
+  apply_pod("db-1", "b");
+  settle();
+  ASSERT_THAT(gated({"db-0", "db-1"}), ElementsAre());
+  const auto set_active = [&](const char* active) {
+    ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload()->metadata.key(),
+                               std::string(R"({"spec": {"active": )") + active + "}}"));
+    settle();
+  };
+  kube::DeleteOptions now;
+  now.grace_period_seconds = 0;
+  set_active("false");
+  for (const char* name : {"db-0", "db-1"}) (void)cluster_.remove(pods(), key(name), now);
+  settle();
+  apply_pod("db-0", "a");
+  settle();
+  EXPECT_FALSE(workload()->status.admission);
+  EXPECT_THAT(gated({"db-0"}), ElementsAre("db-0")) << "nothing is charged for it";
+  set_active("true");
+  EXPECT_THAT(state(api::conditions::admitted), HasSubstr(" Admitted"));
+  EXPECT_THAT(gated({"db-0"}), ElementsAre());
+  // It comes again, and takes its own place.
+  (void)cluster_.remove(pods(), key("db-0"), now);
+  apply_pod("db-0", "a");
+  settle();
+  EXPECT_THAT(gated({"db-0"}), ElementsAre());
 }
 
 TEST_F(ServingJobs, AnEvictedGroupStopsAndItsNextPodsWait) {

@@ -325,6 +325,40 @@ spec: {nodeName: )" +
   until("moved", [&] { return place() != host; });
 }
 
+TEST_F(PlacedPods, AfterPodsWereReclaimedALostNodeChangesNothingOfWhatIsCharged) {
+  start("8xCPU");
+  apply(with(with(bare_workload, "count: 1", "count: 2"), "cpu: \"10\"", "cpu: \"5\""));
+  const auto main_set = [&]() -> api::PodSetAssignment {
+    const auto workload = cluster_.get<api::Workload>(key("bare"));
+    if (!workload || !workload->status.admission) return {};
+    return workload->status.admission->pod_set_assignments.at(0);
+  };
+  const auto place = [&] {
+    const auto places = main_set().topology_assignment;
+    return places ? admission::expand(*places)->domains.at(0).values.back() : std::string();
+  };
+  const auto reserved = [&] {
+    const auto cq = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
+    return cq->status.flavors_reservation.at(0).resources.at(0).total.str();
+  };
+  until("placed", [&] { return !place().empty(); });
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("bare"),
+                             R"({"status":{"reclaimablePods":[{"name":"main","count":1}]}})",
+                             "status"));
+  settle();
+  EXPECT_EQ(reserved(), "5");
+  for (int lost = 1; lost <= 2; ++lost) {
+    const api::PodSetAssignment before = main_set();
+    const std::string host = place();
+    set_ready(host, false);
+    until("moved", [&] { return place() != host; });
+    settle();
+    EXPECT_EQ(main_set().resource_usage, before.resource_usage);
+    EXPECT_EQ(main_set().count, 2);
+    EXPECT_EQ(reserved(), "5");
+  }
+}
+
 // A pod that was sent to a node and can never run there fails, and no other one of its name.
 TEST_F(PlacedPods, APodThatIsMadeAgainDoesNotFailForTheOneBefore) {
   start("8xCPU");
@@ -376,6 +410,31 @@ TEST_F(PlacedPods, WithoutAnotherNodeTheWorkloadIsEvicted) {
   until("all run again", [&] { return placed("j") == 4; });
 }
 
+TEST_F(PlacedPods, AWorkloadWhoseNodeIsBackBeforeItsEvictionIsWrittenIsNotEvicted) {
+  start("1xCPU");
+  const auto bare = [&] { return cluster_.get<api::Workload>(key("bare")); };
+  for (Duration away = 900ms; away <= 1400ms; away += 25ms) {
+    SCOPED_TRACE("it is away for " + std::to_string(away.count()) + " ms");
+    apply(bare_workload);
+    until("placed", [&] { return bare()->status.admission.has_value(); });
+    manager_->faults().delay_min = manager_->faults().delay_max = 200ms;
+    set_ready("cpu-0", false);
+    bool lost = false, late = false;
+    for (Duration time = 0ms; time < 5s; time += 10ms) {
+      if (time == away) set_ready("cpu-0", true);
+      world_.run_for(10ms);
+      const api::WorkloadStatus now = bare()->status;
+      const bool evicted = api::is_true(now.conditions, "Evicted");
+      late = late || (evicted && !lost);
+      lost = evicted || !now.unhealthy_nodes.empty();
+    }
+    EXPECT_FALSE(late) << "evicted for a node that was there";
+    manager_->faults().delay_min = manager_->faults().delay_max = 0ms;
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("bare")));
+    settle();
+  }
+}
+
 TEST_F(PlacedPods, AReplacementDoesNotWaitForPodsToBeReady) {
   manager::CoreConfig config;
   config.scheduler.wait_for_pods_ready = true;
@@ -411,6 +470,56 @@ TEST_F(PlacedPods, ANodeLostWhileNoManagerRunsIsNoticed) {
   until("all run again", [&] { return placed("j") == 3; });
   EXPECT_EQ(nodes_of("j")[1], "cpu-3");
   EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
+TEST_F(PlacedPods, ANodeThatANewManagerCannotReadIsNotLost) {
+  start("8xCPU");
+  apply(placed_job("j", 3, one_rack));
+  until("all run", [&] { return placed("j") == 3; });
+  const auto before = nodes_of("j");
+  ASSERT_EQ(before[1], "cpu-1");
+  manager_.reset();
+  const api::ObjectKey name("cpu-1");
+  const Json conditions = cluster_.get(api::Node::resource, name)["status"]["conditions"];
+  const auto set_conditions = [&](const Json& wanted) {
+    const Json patch = {{"status", {{"conditions", wanted}}}};
+    ASSERT_TRUE(cluster_.patch(api::Node::resource, name, dump_json(patch), "status"));
+  };
+  Json newer = conditions;
+  newer.front()["status"] = "Perhaps";
+  set_conditions(newer);
+  start_manager();
+  settle(30s);
+  EXPECT_THAT(workload_of("j")->status.unhealthy_nodes, IsEmpty());
+  EXPECT_EQ(nodes_of("j"), before);
+  // Another one that went meanwhile may be the one that cannot be read, under another name.
+  manager_.reset();
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey("cpu-2")));
+  start_manager();
+  settle(30s);
+  EXPECT_THAT(workload_of("j")->status.unhealthy_nodes, IsEmpty());
+  // Each is known again once all can be read.
+  set_conditions(conditions);
+  until("the one that went is replaced",
+        [&] { return placed("j") == 3 && nodes_of("j")[2] == "cpu-3"; });
+  EXPECT_EQ(nodes_of("j")[1], "cpu-1");
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
+TEST_F(PlacedPods, ANodeThatIsSeenToGoIsLostAlthoughAnotherOneCannotBeRead) {
+  start("8xCPU");
+  apply(placed_job("j", 3, one_rack));
+  until("all run", [&] { return placed("j") == 3; });
+  manager_.reset();
+  const api::ObjectKey name("cpu-7");
+  Json conditions = cluster_.get(api::Node::resource, name)["status"]["conditions"];
+  conditions.front()["status"] = "Perhaps";
+  const Json patch = {{"status", {{"conditions", conditions}}}};
+  ASSERT_TRUE(cluster_.patch(api::Node::resource, name, dump_json(patch), "status"));
+  start_manager();
+  settle();
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey("cpu-1")));
+  until("all run again", [&] { return placed("j") == 3 && nodes_of("j")[1] == "cpu-3"; });
 }
 
 TEST_F(PlacedPods, ADeletedTopologyStaysWhileAFlavorNamesIt) {
