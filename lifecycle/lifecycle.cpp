@@ -372,6 +372,14 @@ bool obey_rejection(Draft* d) {
   return true;
 }
 
+/// The workload took its quota over from a smaller slice of its job, whose pods run; an eviction
+/// has stopped them. The copy of a first slice replaces "_", which is none.
+bool runs_as_larger_slice(const api::Workload& w) {
+  const std::string key(api::annotations::workload_slice_replacement_for);
+  const std::string& smaller = w.metadata.annotation(key);
+  return !smaller.empty() && !smaller.ends_with("/_") && w.status.evictions.empty();
+}
+
 /// Checks a workload that holds quota for failed checks and stopped queues. True when that decides.
 bool guard_reservation(Draft* d, const LifecycleView& view) {
   int count = 0;
@@ -380,20 +388,20 @@ bool guard_reservation(Draft* d, const LifecycleView& view) {
     evict(d, reasons::admission_check, "Evicted due to " + checks_text("Retry", list, count));
     return true;
   }
-  const bool admitted = says_admitted(d->status);
+  const bool runs = says_admitted(d->status) || runs_as_larger_slice(d->workload);
   const auto drained = [&](const QueueView& queue) {
     return queue.exists && queue.stop_policy == api::StopPolicy::HoldAndDrain;
   };
-  if (admitted && drained(view.local_queue)) {
+  if (runs && drained(view.local_queue)) {
     evict(d, reasons::local_queue_stopped, "The LocalQueue is stopped");
     return true;
   }
-  if (admitted && drained(view.cluster_queue)) {
+  if (runs && drained(view.cluster_queue)) {
     evict(d, reasons::cluster_queue_stopped, "The ClusterQueue is stopped");
     return true;
   }
   // With all checks ready it is about to be admitted, and no queue has a say in that.
-  if (admitted || may_be_admitted(d->status)) return false;
+  if (runs || may_be_admitted(d->status)) return false;
   const std::string lq = "LocalQueue " + d->workload.spec.queue_name;
   const std::string cq = "ClusterQueue " + view.cluster_queue_name;
   if (!view.local_queue.exists) {
