@@ -419,11 +419,13 @@ bool guard_reservation(Draft* d, const LifecycleView& view) {
 }
 
 /// The pods were not ready in time: try again later, or give up. True when that decides.
-bool time_out(Draft* d, const PodsReadyPolicy& policy, double jitter) {
+bool time_out(Draft* d, const PodsReadyPolicy& policy, const LifecycleView& view) {
   const auto waiting = not_ready(d->status, policy);
   if (!waiting) return false;
-  if (waiting->deadline > d->now) {
-    look_again(d, waiting->deadline - d->now);
+  // The pods may have become ready while no process led, and the job may not have told it yet.
+  const Duration left = std::max(waiting->deadline - d->now, waiting->limit / 3 - view.leads_for);
+  if (left > Duration(0)) {
+    look_again(d, left);
     return false;
   }
   if (tries_used_up(d->status, policy)) {
@@ -431,7 +433,7 @@ bool time_out(Draft* d, const PodsReadyPolicy& policy, double jitter) {
         "exceeding the maximum number of re-queuing retries");
     return true;
   }
-  d->status.requeue_state = back_off(d->status.requeue_state, policy, jitter, d->now);
+  d->status.requeue_state = back_off(d->status.requeue_state, policy, view.jitter, d->now);
   evict(d, reasons::pods_ready_timeout,
         "Exceeded the PodsReady timeout " + d->workload.metadata.key().str(),
         std::string(waiting->cause));
@@ -513,7 +515,7 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   }
   sync_admitted(d);
   // 8. How long the pods may take to be ready.
-  if (config.wait_for_pods_ready && time_out(d, *config.wait_for_pods_ready, view.jitter)) return;
+  if (config.wait_for_pods_ready && time_out(d, *config.wait_for_pods_ready, view)) return;
   // 9. How long the workload may run.
   limit_execution(d);
 }
