@@ -11,6 +11,9 @@ namespace {
 
 constexpr Duration shortest_pause{4};
 constexpr Duration longest_pause{1000};
+/// An API server gives a request up after a minute.
+constexpr Duration late_writes_max = std::chrono::minutes(2);
+constexpr Backoff unknown_writes{Duration(50), std::chrono::seconds(10)};
 
 /// "; preemptor effective priority: 5 (base: 5, boost: 0)".
 std::string priority_text(const char* whose, const api::Workload* workload) {
@@ -208,9 +211,11 @@ bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
 
 Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const TimePoint now = cluster_.clock.now();
+  const SteadyPoint until = cluster_.clock.steady() + late_writes_max;
   bool done = false;
   std::string version;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    done = false;
     version = workload.metadata.resource_version;
     // What asks for something else by now is decided on anew.
     const bool same = workload.metadata.uid == admitted.uid &&
@@ -222,10 +227,18 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     if (config_.nominate_first) config_.nominate_first(workload, &status);
     return status;
   };
-  const Status written = co_await cluster_.update_status(admitted.key, wanted);
-  --writing_;
+  Status written = co_await cluster_.update_status(admitted.key, wanted);
   // The write may have happened. The quota must not go to another workload before that is known.
-  if (!written && kube::may_have_happened(written.error())) co_await find_out(admitted.key);
+  for (int tries = 1; !written && kube::may_have_happened(written.error()); ++tries) {
+    co_await find_out(admitted.key);
+    const bool late =
+        cluster_.clock.steady() < until && may_come_late(admitted.key, version, written.error());
+    if (!late) break;
+    co_await cluster_.clock.sleep_for(unknown_writes.after(tries));
+    // Of two writes with one resourceVersion the API takes one.
+    written = co_await cluster_.update_status(admitted.key, wanted);
+  }
+  --writing_;
   if (!written || !done) {
     co_await give_back(std::move(admitted), std::move(version), written);
     co_return;
@@ -252,11 +265,10 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
 }
 
 Task<> Scheduler::find_out(api::ObjectKey key) {
-  const Backoff backoff{Duration(50), std::chrono::seconds(10)};
   for (int attempt = 1;; ++attempt) {
     const Status read = co_await cluster_.refresh(key);
     if (read || read.error().code() == Errc::not_found) co_return;
-    co_await cluster_.clock.sleep_for(backoff.after(attempt));
+    co_await cluster_.clock.sleep_for(unknown_writes.after(attempt));
   }
 }
 

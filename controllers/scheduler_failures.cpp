@@ -14,6 +14,12 @@ constexpr int failures_before_event = 3;
 
 }  // namespace
 
+bool Scheduler::may_come_late(const api::ObjectKey& key, const std::string& version,
+                              const Error& failed) const {
+  const auto stored = cluster_.workloads.get(key);
+  return !failed.details() && stored && stored->metadata.resource_version == version;
+}
+
 Task<Duration> Scheduler::pause_after(api::ObjectKey key, std::string uid, std::string version,
                                       Error failed, std::string event) {
   if (failed.code() == Errc::not_found || cluster_.unsure(key)) co_await cluster_.confirm(key);

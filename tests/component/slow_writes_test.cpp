@@ -246,6 +246,35 @@ TEST_F(SlowWrites, APreemptionThatIsRefusedEachTimeIsNotRepeatedWithoutPause) {
   until("stopped", [&] { return !started("victim"); });
 }
 
+TEST_F(SlowWrites, AReservationThatArrivesLateGivesNoQuotaTwice) {
+  start();
+  // The first one hangs on its way.
+  std::optional<net::HttpRequest> late;
+  manager_->faults().concerns = [&](const net::HttpRequest& request) {
+    const bool reserves = request.method == "PATCH" &&
+                          request.target.find("/workloads/job-j") != std::string::npos &&
+                          request.body.find("podSetAssignments") != std::string::npos;
+    if (late || !reserves) return false;
+    late = request;
+    return true;
+  };
+  manager_->faults().hang_before = 1;
+  apply(job_yaml("j", 4));
+  until("it is written", [&] { return late.has_value(); });
+  submit_urgent("main");
+  const auto has_quota = [&](const api::ObjectKey& name) {
+    const auto found = cluster_.get<api::Workload>(name);
+    return found && api::is_true(found->status.conditions, "QuotaReserved");
+  };
+  const api::ObjectKey first = workload_of("j")->metadata.key();
+  until("one of them has it", [&] { return has_quota(first) || has_quota(key("urgent")); });
+  const auto sent = run(world_, cluster_.sender().send(*late, {}));
+  ASSERT_TRUE(sent) << sent.error().what();
+  settle();
+  const int reserved = has_quota(first) + has_quota(key("urgent"));
+  EXPECT_EQ(reserved, 1) << "the quota is for one of them";
+}
+
 TEST_F(SlowWrites, AWaitingWorkloadThatWasDeletedWhileItsWatchIsSilentIsGoneOnceTheApiSaysSo) {
   start();
   manager_.reset();
