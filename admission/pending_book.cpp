@@ -8,10 +8,6 @@
 
 namespace regatta::admission {
 
-bool backoff_over(const WorkloadEntry& entry, TimePoint now) {
-  return !entry.requeued_false && (!entry.requeue_at || *entry.requeue_at <= now);
-}
-
 void PendingBook::count_pending(const WorkloadEntry& entry, int delta) {
   LocalQueueInfo& queue = queues_.local(entry.local_queue);
   queue.pending = static_cast<std::size_t>(static_cast<std::int64_t>(queue.pending) + delta);

@@ -79,7 +79,4 @@ class PendingBook {
   std::uint64_t cycle_ = 0;
 };
 
-/// Whether the workload's backoff is over, and its controller does not hold it back.
-bool backoff_over(const WorkloadEntry& entry, TimePoint now);
-
 }  // namespace regatta::admission

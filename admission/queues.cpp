@@ -290,8 +290,7 @@ bool PendingQueue::reactivate(const std::function<bool(LocalQueueId)>& passes, T
   for (auto it = delayed_.begin(); it != delayed_.end();) {
     const WorkloadId id = *it;
     const WorkloadEntry& entry = table_[id];
-    const bool over = !entry.requeued_false && (!entry.requeue_at || *entry.requeue_at <= now);
-    if (!over || !passes(entry.local_queue)) {
+    if (!backoff_over(entry, now) || !passes(entry.local_queue)) {
       ++it;
       continue;
     }

@@ -79,6 +79,11 @@ class State {
   /// written. The workload gives back its quota and is queued again at once. One with another UID
   /// keeps what it has.
   void forget(const api::ObjectKey& key, const std::string& uid, TimePoint now);
+  /// forget() for a write that may well fail again: the workload gets no turn before take_back(),
+  /// and others may have the quota.
+  void set_aside(const api::ObjectKey& key, const std::string& uid, TimePoint now);
+  /// Queues a workload that was set aside.
+  void take_back(const api::ObjectKey& key, const std::string& uid, TimePoint now);
 
   // Reactivation
   void request_reactivation(const std::string& cluster_queue, TimePoint now);

@@ -107,6 +107,30 @@ TEST(State, AFailedWriteGivesTheQuotaBackAndTheNextTurn) {
   EXPECT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
 }
 
+TEST(State, AWorkloadThatIsSetAsideLeavesItsQuotaToOthersUntilItIsTakenBack) {
+  Small small;
+  small.add(workload("w", "q", 3));
+  ASSERT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
+  small.add(workload("other", "q", 3));
+  ASSERT_TRUE(run_cycle(small.state, year_one).admitted.empty());
+  small.state.set_aside({"dev", "w"}, "another", year_one);
+  EXPECT_EQ(small.state.reader().status("main").pending_workloads, 1) << "it is not that one";
+  small.state.set_aside({"dev", "w"}, "uid-w", year_one);
+  small.add(workload("w", "q", 3));  // a reading that says nothing new
+  small.state.flush(year_one + std::chrono::seconds(2));
+  const CycleResult next = run_cycle(small.state, year_one);
+  ASSERT_EQ(next.admitted.size(), 1U);
+  EXPECT_EQ(next.admitted.front().key.name, "other");
+  EXPECT_FALSE(small.state.has_heads());
+  small.state.erase_workload({"dev", "other"}, year_one);
+  small.state.flush(year_one + std::chrono::seconds(2));
+  EXPECT_FALSE(small.state.has_heads());
+  small.state.take_back({"dev", "w"}, "another", year_one);
+  EXPECT_FALSE(small.state.has_heads()) << "it is not that one";
+  small.state.take_back({"dev", "w"}, "uid-w", year_one);
+  EXPECT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
+}
+
 TEST(State, AFailedWriteOfAWorkloadThatIsGoneTakesNothingFromTheNextOfThatName) {
   Small small;
   small.add(workload("w", "q", 3));

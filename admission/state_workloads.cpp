@@ -247,4 +247,25 @@ void State::forget(const api::ObjectKey& key, const std::string& uid, TimePoint 
   books_.pending.enqueue(id, now);
 }
 
+void State::set_aside(const api::ObjectKey& key, const std::string& uid, TimePoint now) {
+  const WorkloadId id = books_.workloads.find(key);
+  if (id == no_id) return;
+  WorkloadEntry& entry = books_.workloads[id];
+  if (entry.uid != uid || entry.reservation == nullptr || !entry.reservation->assumed) return;
+  const QueueId queue = entry.reservation->queue;
+  entry.refused = true;
+  forget(key, uid, now);
+  reactivate_after(id, queue, now);
+}
+
+void State::take_back(const api::ObjectKey& key, const std::string& uid, TimePoint now) {
+  const WorkloadId id = books_.workloads.find(key);
+  if (id == no_id || books_.workloads[id].uid != uid) return;
+  WorkloadEntry& entry = books_.workloads[id];
+  entry.refused = false;
+  if (entry.place != Place::delayed) return;
+  books_.pending.dequeue(id);
+  books_.pending.enqueue(id, now);
+}
+
 }  // namespace regatta::admission

@@ -28,6 +28,10 @@ bool ScanProgress::pending_flavors() const {
   return false;
 }
 
+bool backoff_over(const WorkloadEntry& entry, TimePoint now) {
+  return !entry.requeued_false && !entry.refused && (!entry.requeue_at || *entry.requeue_at <= now);
+}
+
 TimePoint queue_order_time(const api::Workload& workload, const Config& config) {
   const auto* evicted = api::find_condition(workload.status.conditions, api::conditions::evicted);
   if (evicted != nullptr && evicted->status == api::ConditionStatus::True) {

@@ -149,6 +149,7 @@ struct WorkloadEntry {
   bool gated = false;           ///< one of its preemption gates is closed
   bool failed_checks = false;   ///< an admission check says Retry or Rejected
   bool requeued_false = false;  ///< Requeued=False: its controller still holds it back
+  bool refused = false;         ///< its reservation was not written; see State::set_aside()
   bool evicted = false;
   bool was_queued = false;      ///< this process has seen it wait
   bool parked_unseen = false;   ///< it came to the queue and was parked at once with those like it
@@ -162,6 +163,9 @@ struct WorkloadEntry {
   std::unique_ptr<Reservation> reservation;
   std::unique_ptr<ScanProgress> progress;
 };
+
+/// Whether the workload's backoff is over, and nothing else holds it back.
+bool backoff_over(const WorkloadEntry& entry, TimePoint now);
 
 /// The time that orders the workload in its queue. That is its creation, or the eviction by an
 /// admission check or, if so configured, by the readiness timeout. Without priority sorting within

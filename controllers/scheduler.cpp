@@ -11,6 +11,9 @@ namespace {
 
 constexpr Duration shortest_pause{4};
 constexpr Duration longest_pause{1000};
+/// An API server gives a request up after a minute.
+constexpr Duration late_writes_max = std::chrono::minutes(2);
+constexpr Backoff unknown_writes{Duration(50), std::chrono::seconds(10)};
 
 /// "; preemptor effective priority: 5 (base: 5, boost: 0)".
 std::string priority_text(const char* whose, const api::Workload* workload) {
@@ -81,11 +84,14 @@ void Scheduler::watch_objects() {
         after ? state_.upsert(*after, clock.now()) : state_.erase_local_queue(key);
         changed();
       });
-  cluster_.workloads.on_transition([this, &clock](const auto& key, const auto&, const auto& after) {
-    after ? state_.upsert(*after, clock.now()) : state_.erase_workload(key, clock.now());
-    if (!after) pending_.erase(key);
-    changed();
-  });
+  cluster_.workloads.on_transition(
+      [this, &clock](const auto& key, const auto& before, const auto& after) {
+        after ? state_.upsert(*after, clock.now()) : state_.erase_workload(key, clock.now());
+        if (!after) pending_.erase(key);
+        const bool gone = before && (!after || after->metadata.uid != before->metadata.uid);
+        if (gone) failures_.erase(before->metadata.uid);
+        changed();
+      });
 }
 
 void Scheduler::watch_pod_defaults() {
@@ -205,8 +211,12 @@ bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
 
 Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const TimePoint now = cluster_.clock.now();
+  const SteadyPoint until = cluster_.clock.steady() + late_writes_max;
   bool done = false;
+  std::string version;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    done = false;
+    version = workload.metadata.resource_version;
     // What asks for something else by now is decided on anew.
     const bool same = workload.metadata.uid == admitted.uid &&
                       workload.metadata.generation == admitted.generation;
@@ -217,26 +227,25 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     if (config_.nominate_first) config_.nominate_first(workload, &status);
     return status;
   };
-  const Status written = co_await cluster_.update_status(admitted.key, wanted);
-  --writing_;
+  Status written = co_await cluster_.update_status(admitted.key, wanted);
   // The write may have happened. The quota must not go to another workload before that is known.
-  if (!written && kube::may_have_happened(written.error())) co_await find_out(admitted.key);
-  const auto in_flight = reserving_.extract(admitted.uid);
-  if (in_flight && in_flight.mapped()) changed();
+  for (int tries = 1; !written && kube::may_have_happened(written.error()); ++tries) {
+    co_await find_out(admitted.key);
+    const bool late =
+        cluster_.clock.steady() < until && may_come_late(admitted.key, version, written.error());
+    if (!late) break;
+    co_await cluster_.clock.sleep_for(unknown_writes.after(tries));
+    // Of two writes with one resourceVersion the API takes one.
+    written = co_await cluster_.update_status(admitted.key, wanted);
+  }
+  --writing_;
   if (!written || !done) {
-    if (!written) {
-      log_.warning("reservation not written",
-                   {{"workload", admitted.key.str()}, {"error", written.error().what()}});
-    }
-    const auto stored = cluster_.workloads.get(admitted.key);
-    const bool same = stored && stored->metadata.uid == admitted.uid;
-    if (!same || !lifecycle::is_reserved(*stored)) {
-      state_.forget(admitted.key, admitted.uid, cluster_.clock.now());
-    }
-    if (stored) state_.upsert(*stored, cluster_.clock.now());
-    changed();
+    co_await give_back(std::move(admitted), std::move(version), written);
     co_return;
   }
+  failures_.erase(admitted.uid);
+  const auto in_flight = reserving_.extract(admitted.uid);
+  if (in_flight && in_flight.mapped()) changed();
   const auto workload = cluster_.workloads.get(admitted.key);
   if (!workload) co_return;
   const bool whole = lifecycle::is_admitted(*workload);
@@ -256,11 +265,10 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
 }
 
 Task<> Scheduler::find_out(api::ObjectKey key) {
-  const Backoff backoff{Duration(50), std::chrono::seconds(10)};
   for (int attempt = 1;; ++attempt) {
     const Status read = co_await cluster_.refresh(key);
     if (read || read.error().code() == Errc::not_found) co_return;
-    co_await cluster_.clock.sleep_for(backoff.after(attempt));
+    co_await cluster_.clock.sleep_for(unknown_writes.after(attempt));
   }
 }
 
@@ -271,8 +279,10 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   const std::string message = admission::preemption_message(
       preempted, preemptor ? preemptor->metadata.label(label) : std::string());
   std::vector<lifecycle::Note> notes;
+  std::string version;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     notes.clear();
+    version = workload.metadata.resource_version;
     if (!holds_its_quota(workload, preempted.uid)) return {};
     lifecycle::StatusChange change = lifecycle::preempt(workload, preempted.reason, message, now);
     notes = std::move(change.notes);
@@ -280,17 +290,12 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   };
   const Status written = co_await cluster_.update_status(preempted.key, wanted);
   --writing_;
-  preempting_.erase(preempted.uid);
   if (!written) {
-    log_.warning("preemption not written",
-                 {{"workload", preempted.key.str()}, {"error", written.error().what()}});
-    const auto victim = cluster_.workloads.get(preempted.key);
-    if (victim && victim->status.admission) {
-      state_.request_reactivation(victim->status.admission->cluster_queue, cluster_.clock.now());
-    }
-    changed();
+    co_await spare(std::move(preempted), std::move(version), written.error());
     co_return;
   }
+  preempting_.erase(preempted.uid);
+  failures_.erase(preempted.uid);
   if (notes.empty()) {  // evicted or finished already, or another Workload by now
     changed();
     co_return;

@@ -77,6 +77,20 @@ class Scheduler {
   /// Returns when the store has the Workload as the API has it.
   Task<> find_out(api::ObjectKey key);
   Task<> preempt(admission::PreemptedWorkload preempted);
+  // scheduler_failures.cpp. `version` is the resourceVersion of what a write was decided on.
+  /// No server has answered the write, and the Workload is still the one that it was decided on.
+  bool may_come_late(const api::ObjectKey& key, const std::string& version,
+                     const Error& failed) const;
+  /// The reservation is not written: a Workload whose write may fail again has its next turn later.
+  Task<> give_back(admission::AdmittedWorkload admitted, std::string version, Status written);
+  /// The preemption is not written: the victim keeps its quota, and is not asked for it at once.
+  Task<> spare(admission::PreemptedWorkload preempted, std::string version, Error failed);
+  /// Counts the failure, and brings the store up to date if it may lag behind. Returns how long the
+  /// next write for that Workload has to wait.
+  Task<Duration> pause_after(api::ObjectKey key, std::string uid, std::string version, Error failed,
+                             std::string event);
+  /// Sleeps that long, and on while the Workload cannot be decoded.
+  Task<> sit_out(api::ObjectKey key, Duration pause);
   Task<> finish_replaced(admission::AdmittedWorkload admitted);  // scheduler_slices.cpp
   Task<Status> write_pending(api::ObjectKey key);
   void watch_objects();
@@ -103,9 +117,10 @@ class Scheduler {
   std::vector<std::function<void()>> changes_handlers_;
   int writing_ = 0;
   // By UID: a Workload may be made again under the same name while a write is in flight.
-  std::set<std::string> preempting_;  ///< victims with an eviction in flight
+  std::set<std::string> preempting_;  ///< victims with an eviction in flight, or that are spared
   /// Workloads with a reservation in flight, and whether a preemptor waits for its end.
   std::map<std::string, bool> reserving_;
+  std::map<std::string, int> failures_;  ///< writes for a Workload that failed in a row
   bool started_ = false;
   std::uint64_t events_ = 0;
   bool blocked_ = false;  ///< admission waits for pods to be ready

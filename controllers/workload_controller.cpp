@@ -57,6 +57,7 @@ void WorkloadController::enqueue_queue(const api::ObjectKey& local_queue) {
 
 void WorkloadController::start() {
   started_ = true;
+  began_ = cluster_.clock.steady();
   queue_.open();
   for (const auto& workload : cluster_.workloads.list()) queue_.add(workload->metadata.key());
   for (int i = 0; i < config_.workers; ++i) scope_.spawn("workloads", work());
@@ -74,7 +75,10 @@ Task<> WorkloadController::work() {
 }
 
 lifecycle::LifecycleView WorkloadController::view(const api::Workload& workload) const {
-  return lifecycle::read_lifecycle(cluster_.objects(), scheduler_.reader(), workload);
+  lifecycle::LifecycleView view =
+      lifecycle::read_lifecycle(cluster_.objects(), scheduler_.reader(), workload);
+  view.leads_for = cluster_.clock.steady() - began_;
+  return view;
 }
 
 /// An event must do: the scheduler may reserve quota before a status that says so is written.

@@ -47,6 +47,7 @@ class WorkloadController {
   TaskScope& scope_;
   WorkloadControllerConfig config_;
   bool started_ = false;
+  SteadyPoint began_{};  ///< when it started
   Rng& rng_;
   Trickle trickle_;
   std::set<api::ObjectKey> repriced_;  ///< workloads of a class with a new value

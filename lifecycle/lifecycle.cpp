@@ -375,6 +375,14 @@ bool obey_rejection(Draft* d) {
   return true;
 }
 
+/// The workload took its quota over from a smaller slice of its job, whose pods run; an eviction
+/// has stopped them. The copy of a first slice replaces "_", which is none.
+bool runs_as_larger_slice(const api::Workload& w) {
+  const std::string key(api::annotations::workload_slice_replacement_for);
+  const std::string& smaller = w.metadata.annotation(key);
+  return !smaller.empty() && !smaller.ends_with("/_") && w.status.evictions.empty();
+}
+
 /// Checks a workload that holds quota for failed checks and stopped queues. True when that decides.
 bool guard_reservation(Draft* d, const LifecycleView& view) {
   int count = 0;
@@ -383,20 +391,20 @@ bool guard_reservation(Draft* d, const LifecycleView& view) {
     evict(d, reasons::admission_check, "Evicted due to " + checks_text("Retry", list, count));
     return true;
   }
-  const bool admitted = says_admitted(d->status);
+  const bool runs = says_admitted(d->status) || runs_as_larger_slice(d->workload);
   const auto drained = [&](const QueueView& queue) {
     return queue.exists && queue.stop_policy == api::StopPolicy::HoldAndDrain;
   };
-  if (admitted && drained(view.local_queue)) {
+  if (runs && drained(view.local_queue)) {
     evict(d, reasons::local_queue_stopped, "The LocalQueue is stopped");
     return true;
   }
-  if (admitted && drained(view.cluster_queue)) {
+  if (runs && drained(view.cluster_queue)) {
     evict(d, reasons::cluster_queue_stopped, "The ClusterQueue is stopped");
     return true;
   }
   // With all checks ready it is about to be admitted, and no queue has a say in that.
-  if (admitted || may_be_admitted(d->status)) return false;
+  if (runs || may_be_admitted(d->status)) return false;
   const std::string lq = "LocalQueue " + d->workload.spec.queue_name;
   const std::string cq = "ClusterQueue " + view.cluster_queue_name;
   if (!view.local_queue.exists) {
@@ -414,11 +422,13 @@ bool guard_reservation(Draft* d, const LifecycleView& view) {
 }
 
 /// The pods were not ready in time: try again later, or give up. True when that decides.
-bool time_out(Draft* d, const PodsReadyPolicy& policy, double jitter) {
+bool time_out(Draft* d, const PodsReadyPolicy& policy, const LifecycleView& view) {
   const auto waiting = not_ready(d->status, policy);
   if (!waiting) return false;
-  if (waiting->deadline > d->now) {
-    look_again(d, waiting->deadline - d->now);
+  // The pods may have become ready while no process led, and the job may not have told it yet.
+  const Duration left = std::max(waiting->deadline - d->now, waiting->limit / 3 - view.leads_for);
+  if (left > Duration(0)) {
+    look_again(d, left);
     return false;
   }
   if (tries_used_up(d->status, policy)) {
@@ -426,7 +436,7 @@ bool time_out(Draft* d, const PodsReadyPolicy& policy, double jitter) {
         "exceeding the maximum number of re-queuing retries");
     return true;
   }
-  d->status.requeue_state = back_off(d->status.requeue_state, policy, jitter, d->now);
+  d->status.requeue_state = back_off(d->status.requeue_state, policy, view.jitter, d->now);
   evict(d, reasons::pods_ready_timeout,
         "Exceeded the PodsReady timeout " + d->workload.metadata.key().str(),
         std::string(waiting->cause));
@@ -508,7 +518,7 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   }
   sync_admitted(d);
   // 8. How long the pods may take to be ready.
-  if (config.wait_for_pods_ready && time_out(d, *config.wait_for_pods_ready, view.jitter)) return;
+  if (config.wait_for_pods_ready && time_out(d, *config.wait_for_pods_ready, view)) return;
   // 9. How long the workload may run.
   limit_execution(d);
 }

@@ -47,6 +47,8 @@ struct LifecycleView {
   bool may_tell_bypassed = false;
   /// In [0, 1), so that backoffs do not end together.
   double jitter = 0;
+  /// Since this process began to lead, by the steady clock.
+  Duration leads_for = Duration::max();
 };
 
 struct Note {

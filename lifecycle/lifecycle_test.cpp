@@ -162,6 +162,20 @@ api::Workload targeted(api::Workload w) {
   put(&w, "DeactivationTarget", true, "AdmissionCheck", "AdmissionCheck in Rejected state: \"a\"");
   return w;
 }
+/// It has quota instead of that smaller slice, and its check is Pending.
+api::Workload larger_slice(const char* smaller) {
+  api::Workload w = with_check(reserved(), api::CheckState::Pending);
+  w.metadata.annotations["kueue.x-k8s.io/workload-slice-replacement-for"] = smaller;
+  return w;
+}
+api::Workload evicted_once(api::Workload w) {
+  w.status.evictions.push_back({"Preempted", "", 1});
+  return w;
+}
+LifecycleView with_checks(LifecycleView view) {
+  view.required_checks = {"mk"};
+  return view;
+}
 api::Workload delayed() {
   api::Workload w = reserved();
   api::PodSetAssignment set;
@@ -317,6 +331,22 @@ INSTANTIATE_TEST_SUITE_P(
                return view;
              }(),
              "QuotaReserved", "False Misconfigured: LocalQueue main is terminating or missing"},
+        Case{"but_not_from_a_slice_whose_job_runs_already", larger_slice("default/small"),
+             with_checks(stopped(true, hold)), "QuotaReserved", "True QuotaReserved: m"},
+        Case{"nor_without_its_local_queue", larger_slice("default/small"),
+             with_checks(missing(true)), "QuotaReserved", "True QuotaReserved: m"},
+        Case{"nor_without_its_cluster_queue", larger_slice("default/small"), missing(false),
+             "QuotaReserved", "True QuotaReserved: m"},
+        Case{"but_from_one_whose_job_was_stopped", evicted_once(larger_slice("default/small")),
+             with_checks(stopped(true, hold)), "QuotaReserved",
+             "False Suspended: LocalQueue main is stopped"},
+        Case{"and_from_the_copy_of_a_first_slice", larger_slice("default/_"),
+             with_checks(stopped(true, hold)), "QuotaReserved",
+             "False Suspended: LocalQueue main is stopped"},
+        Case{"a_drained_queue_evicts_a_slice_whose_job_runs", larger_slice("default/small"),
+             with_checks(stopped(true, drain)), "Evicted",
+             "True LocalQueueStopped: The LocalQueue is stopped", true,
+             "N EvictedDueToLocalQueueStopped: The LocalQueue is stopped"},
         Case{"what_is_complete_is_admitted_without_a_local_queue", reserved(), missing(true),
              "Admitted", "True Admitted: The workload is admitted", true,
              "N Admitted: Admitted by ClusterQueue cq, wait time since reservation was 60s"},

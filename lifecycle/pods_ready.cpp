@@ -26,9 +26,11 @@ std::optional<NotReady> not_ready(const api::WorkloadStatus& status,
   if (ready && ready->reason == api::reasons::wait_for_recovery) {
     if (!policy.recovery_timeout) return {};
     return NotReady{api::reasons::wait_for_recovery,
-                    ready->last_transition_time + *policy.recovery_timeout};
+                    ready->last_transition_time + *policy.recovery_timeout,
+                    *policy.recovery_timeout};
   }
-  return NotReady{api::reasons::wait_for_start, admitted->last_transition_time + policy.timeout};
+  return NotReady{api::reasons::wait_for_start, admitted->last_transition_time + policy.timeout,
+                  policy.timeout};
 }
 
 bool tries_used_up(const api::WorkloadStatus& status, const PodsReadyPolicy& policy) {

@@ -24,6 +24,7 @@ struct PodsReadyPolicy {
 struct NotReady {
   std::string_view cause;  ///< WaitForStart or WaitForRecovery
   TimePoint deadline;
+  Duration limit{0};  ///< how long that may last
 };
 
 /// Unset for a workload that is ready, not admitted, or has no time limit.

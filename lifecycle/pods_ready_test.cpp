@@ -79,6 +79,7 @@ TEST(PodsReady, TheStartIsMeasuredFromTheAdmissionAndTheRecoveryFromTheFailure) 
   ASSERT_TRUE(not_ready(w.status, policy));
   EXPECT_EQ(not_ready(w.status, policy)->cause, "WaitForStart");
   EXPECT_EQ(not_ready(w.status, policy)->deadline, start + 5min);
+  EXPECT_EQ(not_ready(w.status, policy)->limit, 5min);
   set_ready(&w, PodsReadiness::wait_for_start, start + 1min);
   EXPECT_EQ(not_ready(w.status, policy)->deadline, start + 5min);
   set_ready(&w, PodsReadiness::started, start + 2min);
@@ -86,6 +87,7 @@ TEST(PodsReady, TheStartIsMeasuredFromTheAdmissionAndTheRecoveryFromTheFailure) 
   set_ready(&w, PodsReadiness::wait_for_recovery, start + 1h);
   EXPECT_EQ(not_ready(w.status, policy)->cause, "WaitForRecovery");
   EXPECT_EQ(not_ready(w.status, policy)->deadline, start + 1h + 2min);
+  EXPECT_EQ(not_ready(w.status, policy)->limit, 2min);
   policy.recovery_timeout.reset();
   EXPECT_FALSE(not_ready(w.status, policy)) << "without a limit it may take for ever";
   EXPECT_FALSE(not_ready({}, policy)) << "not admitted";

@@ -85,6 +85,31 @@ TEST_F(Certainty, ARunningJobIsNotStoppedForAWorkloadThatCannotBeRead) {
   EXPECT_FALSE(job("j").spec.suspend.value_or(true));
 }
 
+TEST_F(Certainty, AWaitingWorkloadThatCannotBeReadLeavesTheQuotaToOthers) {
+  start_with_queues();
+  accept_newer_workloads(cluster_);
+  const auto started = [&](const char* name) { return !job(name).spec.suspend.value_or(true); };
+  apply(job_yaml("first", 4));
+  until("it runs", [&] { return started("first"); });
+  run_job("first", 4);
+  apply(job_yaml("j", 4));
+  settle();
+  const api::ObjectKey workload = workload_of("j")->metadata.key();
+  make_unreadable(cluster_, workload);
+  settle();
+  manager_->faults().delay_min = manager_->faults().delay_max = 2ms;
+  manager_->requests.clear();
+  complete_job("first", 4);
+  settle(30s);
+  EXPECT_LE(manager_->requests.count("patch", "workloads/status"), 10);
+  apply(job_yaml("k"));
+  until("another one runs", [&] { return started("k"); }, 10s);
+  run_job("k", 1);
+  complete_job("k", 1);
+  make_readable(cluster_, workload);
+  until("it runs", [&] { return started("j"); });
+}
+
 TEST_F(Certainty, ACopyThatCannotBeReadIsNotGone) {
   start_all({"east", "west"});
   run_on_east("j");

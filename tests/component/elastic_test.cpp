@@ -11,7 +11,7 @@ using testing::SizeIs;
 class ElasticJobs : public OneCluster {
  protected:
   void submit(int pods) {
-    start_with_queues();
+    if (!manager_) start_with_queues();
     std::string yaml = job_yaml("j", pods, "main", R"({kueue.x-k8s.io/elastic-job: "true"})");
     const std::string before = "completions: " + std::to_string(pods);
     yaml.replace(yaml.find(before), before.size(), "completions: 100");
@@ -21,6 +21,15 @@ class ElasticJobs : public OneCluster {
   void scale(int pods) {
     ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
                                R"({"spec":{"parallelism":)" + std::to_string(pods) + "}}"));
+    settle();
+  }
+  /// The check of the one slice is Ready.
+  void complete_check() {
+    const std::string ready =
+        R"({"status":{"admissionChecks":[{"name":"checked","state":"Ready","message":"ok",
+            "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})";
+    ASSERT_TRUE(
+        cluster_.patch(api::Workload::resource, live().at(0).metadata.key(), ready, "status"));
     settle();
   }
   std::vector<api::Workload> live() {
@@ -123,6 +132,36 @@ TEST_F(ElasticJobs, AJobThatGrewRestartsAfterItsQueueWasDrained) {
   EXPECT_FALSE(job("j").spec.suspend.value_or(true));
   EXPECT_EQ(used(), "2");
   EXPECT_EQ(template_annotation("kueue.x-k8s.io/workload"), live().front().metadata.name);
+}
+
+TEST_F(ElasticJobs, AJobWhoseLargerSliceStillWaitsForACheckRunsOnWhenItsQueueTakesNoMore) {
+  apply_check();
+  start_with_queues();
+  set_check_active(true);
+  require_check();
+  settle();
+  submit(1);
+  complete_check();
+  ASSERT_FALSE(job("j").spec.suspend.value_or(true));
+  run_job("j", 1);
+  scale(2);
+  ASSERT_THAT(live(), SizeIs(1)) << "the larger slice has quota, and its check is Pending";
+  ASSERT_EQ(used(), "2");
+  stop_queue("Hold");
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+  EXPECT_EQ(used(), "2");
+  stop_queue("None");
+  ASSERT_TRUE(cluster_.remove(api::LocalQueue::resource, key("main")));
+  settle();
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+  EXPECT_EQ(used(), "2");
+  apply(local_queue_yaml);
+  stop_queue("HoldAndDrain");
+  EXPECT_TRUE(job("j").spec.suspend.value_or(true));
+  EXPECT_EQ(used(), "2") << "its pods are not gone yet";
+  patch_job_status("j", R"({"status":{"active":null,"ready":0,"terminating":0}})");
+  settle();
+  EXPECT_EQ(used(), "0");
 }
 
 TEST_F(ElasticJobs, AJobThatGrewRestartsAfterItsSliceWasDeleted) {

@@ -41,6 +41,15 @@ class PodsReady : public OneCluster {
   void pods_gone(const std::string& name) {
     patch_job_status(name, R"({"status":{"active":null,"ready":0,"terminating":0}})");
   }
+  /// A manager comes that had been away.
+  void restart() {
+    manager::CoreConfig config;
+    lifecycle::PodsReadyPolicy& policy = config.workloads.lifecycle.wait_for_pods_ready.emplace();
+    policy.timeout = 5min;
+    policy.recovery_timeout = 5min;
+    config.jobs.policy.wait_for_pods_ready = true;
+    start_manager(std::move(config));
+  }
   std::string ready_of(const std::string& name) { return condition_of(name, "PodsReady"); }
 
   int cycles_ = 0;
@@ -178,12 +187,40 @@ TEST_F(PodsReady, ARestartedManagerGoesOnCounting) {
   set_pods("j", 2, 0);
   settle(3min);
   manager_.reset();
-  manager::CoreConfig config;
-  config.workloads.lifecycle.wait_for_pods_ready.emplace().timeout = 5min;
-  config.jobs.policy.wait_for_pods_ready = true;
-  start_manager(std::move(config));
+  restart();
   settle(2min + 10s);
   EXPECT_FALSE(started("j"));
+}
+
+TEST_F(PodsReady, PodsThatBecameReadyWhileNoManagerRanAreNotLate) {
+  start();
+  apply(job_yaml("j", 2));
+  apply(job_yaml("stuck", 1));
+  wait_started("j");
+  wait_started("stuck");
+  set_pods("j", 2, 0);
+  set_pods("stuck", 1, 0);
+  settle();
+  manager_.reset();
+  set_pods("j", 2, 2);
+  settle(6min);
+  restart();
+  settle(90s);
+  EXPECT_TRUE(started("j"));
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+  EXPECT_TRUE(started("stuck")) << "a third of the timeout is not over";
+  settle(15s);
+  EXPECT_FALSE(started("stuck"));
+  // So it is after a failure.
+  set_pods("j", 2, 1);
+  settle();
+  manager_.reset();
+  set_pods("j", 2, 2);
+  settle(6min);
+  restart();
+  settle(2min);
+  EXPECT_TRUE(started("j"));
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
 }
 
 TEST_F(PodsReady, BlockedAdmissionLetsOneAfterTheOtherStart) {

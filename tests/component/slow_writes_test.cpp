@@ -3,6 +3,9 @@
 namespace regatta::test_support {
 namespace {
 
+using testing::Contains;
+using testing::HasSubstr;
+
 /// Each answer to the manager, and each event, takes 200 ms. Two changes come that long after one
 /// another, in either order, so that what one of them leads to waits for the write of the other.
 class SlowWrites : public OneCluster {
@@ -87,6 +90,18 @@ spec:
     EXPECT_FALSE(late) << "evicted after that";
     EXPECT_THAT(condition_of(victim, condition), testing::StartsWith(is_so));
   }
+  /// The API refuses what the manager writes into the status of that job's Workload.
+  void refuse_statuses_of(const std::string& name) {
+    slow(2ms);
+    manager_->faults().concerns = [name](const net::HttpRequest& request) {
+      return request.method == "PATCH" &&
+             request.target.find("/workloads/job-" + name) != std::string::npos &&
+             request.target.find("/status") != std::string::npos;
+    };
+    manager_->faults().unprocessable = 1;
+    manager_->requests.clear();
+  }
+  int statuses_written() { return manager_->requests.count("patch", "workloads/status"); }
   bool started(const std::string& name) { return !job(name).spec.suspend.value_or(true); }
 };
 
@@ -198,6 +213,90 @@ TEST_F(SlowWrites, AVictimThatHasGivenItsQuotaBackIsNotEvictedAnyMore) {
     ASSERT_TRUE(cluster_.remove(api::Workload::resource, left));
     settle();
   }
+}
+
+TEST_F(SlowWrites, AReservationThatIsRefusedEachTimeLeavesItsQuotaToOthers) {
+  start();
+  refuse_statuses_of("j");
+  apply(job_yaml("j", 4));
+  settle(30s);
+  EXPECT_LE(statuses_written(), 30);
+  EXPECT_THAT(events("Workload"), Contains(HasSubstr("ReservationNotWritten: ")).Times(1));
+  apply(job_yaml("k"));
+  until("the other one starts", [&] { return started("k"); }, 10s);
+  manager_->faults().unprocessable = 0;
+  complete_job("k", 1);
+  until("it starts", [&] { return started("j"); });
+}
+
+TEST_F(SlowWrites, APreemptionThatIsRefusedEachTimeIsNotRepeatedWithoutPause) {
+  start();
+  let_preempt();
+  apply(job_yaml("victim", 4));
+  until("started", [&] { return started("victim"); });
+  run_job("victim", 4);
+  settle();
+  refuse_statuses_of("victim");
+  submit_urgent("main");
+  settle(30s);
+  EXPECT_LE(statuses_written(), 30);
+  EXPECT_THAT(events("Workload"), Contains(HasSubstr("PreemptionNotWritten: ")).Times(1));
+  EXPECT_TRUE(started("victim"));
+  manager_->faults().unprocessable = 0;
+  until("stopped", [&] { return !started("victim"); });
+}
+
+TEST_F(SlowWrites, AReservationThatArrivesLateGivesNoQuotaTwice) {
+  start();
+  // The first one hangs on its way.
+  std::optional<net::HttpRequest> late;
+  manager_->faults().concerns = [&](const net::HttpRequest& request) {
+    const bool reserves = request.method == "PATCH" &&
+                          request.target.find("/workloads/job-j") != std::string::npos &&
+                          request.body.find("podSetAssignments") != std::string::npos;
+    if (late || !reserves) return false;
+    late = request;
+    return true;
+  };
+  manager_->faults().hang_before = 1;
+  apply(job_yaml("j", 4));
+  until("it is written", [&] { return late.has_value(); });
+  submit_urgent("main");
+  const auto has_quota = [&](const api::ObjectKey& name) {
+    const auto found = cluster_.get<api::Workload>(name);
+    return found && api::is_true(found->status.conditions, "QuotaReserved");
+  };
+  const api::ObjectKey first = workload_of("j")->metadata.key();
+  until("one of them has it", [&] { return has_quota(first) || has_quota(key("urgent")); });
+  const auto sent = run(world_, cluster_.sender().send(*late, {}));
+  ASSERT_TRUE(sent) << sent.error().what();
+  settle();
+  const int reserved = has_quota(first) + has_quota(key("urgent"));
+  EXPECT_EQ(reserved, 1) << "the quota is for one of them";
+}
+
+TEST_F(SlowWrites, AWaitingWorkloadThatWasDeletedWhileItsWatchIsSilentIsGoneOnceTheApiSaysSo) {
+  start();
+  manager_.reset();
+  manager_.emplace(cluster_, network_);
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.method == "GET" && request.target.find("/workloads?") != std::string::npos;
+  };
+  until("the manager has synced", [&] { return manager_->started(); });
+  apply(job_yaml("j", 4));
+  until("started", [&] { return started("j"); });
+  run_job("j", 4);
+  submit_urgent("main");
+  settle();
+  slow(2ms);
+  manager_->faults().half_open_watch = 1;  // no event of a Workload comes any more
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("urgent")));
+  manager_->requests.clear();
+  complete_job("j", 4);
+  settle(10s);
+  EXPECT_LE(statuses_written(), 10);
+  apply(job_yaml("k", 4));
+  until("the next one starts", [&] { return started("k"); }, 10s);
 }
 
 }  // namespace
