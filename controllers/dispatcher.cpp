@@ -594,9 +594,9 @@ void Dispatcher::send(const api::ObjectKey& key, dispatch::Action action) {
   // What the watch shows was done, whether it was answered or not.
   if (worker->workloads.get(key)) requests_.settle(cluster, key, WorkerVerb::create_copy);
   if (is_created(*worker, key)) requests_.settle(cluster, key, WorkerVerb::create_job);
-  if (const auto* removal = std::get_if<dispatch::RemoveRemote>(&action);
-      removal && removal->useless && !requests_.under_way(cluster, key, verb)) {
-    requests_.made_useless(cluster, key, WorkerVerb::create_copy,
+  const auto* removal = std::get_if<dispatch::RemoveRemote>(&action);
+  if (const auto copy = worker->workloads.get(key); copy && removal && removal->useless) {
+    requests_.made_useless(cluster, key, WorkerVerb::create_copy, copy->metadata.uid,
                            Error(Errc::invalid,
                                  "the copy was changed, stopped or ended there "
                                  "before it was admitted"));

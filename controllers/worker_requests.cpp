@@ -76,7 +76,7 @@ void WorkerRequests::ended(const Line& line, std::uint64_t id, WorkerVerb verb,
 void WorkerRequests::succeeded(const Line& line, WorkerVerb verb, bool wake) {
   const Kind kind(line.first, line.second, verb);
   if (const auto known = failures_.find(kind); known != failures_.end()) {
-    if (!known->second.useless) failures_.erase(known);
+    if (known->second.useless.empty()) failures_.erase(known);
   }
   if (!wake) return;
   const SteadyPoint now = deps_.clock.steady();
@@ -107,9 +107,10 @@ void WorkerRequests::failed(const Line& line, WorkerVerb verb, const Error& erro
 }
 
 void WorkerRequests::made_useless(const std::string& worker, const api::ObjectKey& workload,
-                                  WorkerVerb verb, const Error& why) {
+                                  WorkerVerb verb, const std::string& uid, const Error& why) {
+  std::string& last = failures_[{workload, worker, verb}].useless;
+  if (std::exchange(last, uid) == uid) return;
   failed(Line(workload, worker), verb, why);
-  failures_[{workload, worker, verb}].useless = true;
 }
 
 /// Looks at the oldest requests as long as there are any.

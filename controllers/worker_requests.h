@@ -62,14 +62,14 @@ class WorkerRequests {
                            WorkerVerb verb) const;
   /// Since when the oldest one of that verb is under way, on any worker.
   std::optional<SteadyPoint> oldest(const api::ObjectKey& workload, WorkerVerb verb) const;
-  /// Such a request succeeded, and what it made was good for nothing. That counts as a failure,
-  /// also after the next success.
+  /// Such a request made the object with that UID, which was good for nothing. That counts as one
+  /// failure, also after the next success.
   void made_useless(const std::string& worker, const api::ObjectKey& workload, WorkerVerb verb,
-                    const Error& why);
+                    const std::string& uid, const Error& why);
   /// The last failure of such a request, if none succeeded since.
   struct Failure {
     int times = 0;
-    bool useless = false;  ///< the request succeeded, but see made_useless()
+    std::string useless;  ///< the request succeeded, but see made_useless(): the UID
     SteadyPoint first;
     SteadyPoint until;
     Error error;

@@ -261,12 +261,9 @@ void evict(Draft* d, std::string_view reason, const std::string& message,
   d->out.notes.push_back({false, std::string(api::events::evicted_due_to) + full, message});
 }
 
-/// Drops a reservation that never became an admission.
+/// Drops a reservation that never became an admission. No worker has the workload.
 void unreserve(Draft* d, std::string_view reason, std::string message) {
   d->status.admission.reset();
-  // A check that is Ready for a cluster must not outlive the cluster.
-  if (d->status.cluster_name) reset_checks(d);
-  d->status.cluster_name.reset();
   d->status.nominated_cluster_names.clear();
   end_dispatch(d, reason, message);
   set(d, conditions::quota_reserved, false, reason, std::move(message));
@@ -391,7 +388,9 @@ bool guard_reservation(Draft* d, const LifecycleView& view) {
     evict(d, reasons::admission_check, "Evicted due to " + checks_text("Retry", list, count));
     return true;
   }
-  const bool runs = says_admitted(d->status) || runs_as_larger_slice(d->workload);
+  // What has a worker may run there before it counts as admitted.
+  const bool runs = says_admitted(d->status) || d->status.cluster_name.has_value() ||
+                    runs_as_larger_slice(d->workload);
   const auto drained = [&](const QueueView& queue) {
     return queue.exists && queue.stop_policy == api::StopPolicy::HoldAndDrain;
   };

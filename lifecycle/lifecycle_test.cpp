@@ -162,6 +162,10 @@ api::Workload targeted(api::Workload w) {
   put(&w, "DeactivationTarget", true, "AdmissionCheck", "AdmissionCheck in Rejected state: \"a\"");
   return w;
 }
+api::Workload sent_to(const char* worker, api::Workload w) {
+  w.status.cluster_name = worker;
+  return w;
+}
 /// It has quota instead of that smaller slice, and its check is Pending.
 api::Workload larger_slice(const char* smaller) {
   api::Workload w = with_check(reserved(), api::CheckState::Pending);
@@ -332,6 +336,8 @@ INSTANTIATE_TEST_SUITE_P(
              }(),
              "QuotaReserved", "False Misconfigured: LocalQueue main is terminating or missing"},
         Case{"but_not_from_a_slice_whose_job_runs_already", larger_slice("default/small"),
+             with_checks(stopped(true, hold)), "QuotaReserved", "True QuotaReserved: m"},
+        Case{"nor_from_what_has_a_worker_already", sent_to("east", larger_slice("default/_")),
              with_checks(stopped(true, hold)), "QuotaReserved", "True QuotaReserved: m"},
         Case{"nor_without_its_local_queue", larger_slice("default/small"),
              with_checks(missing(true)), "QuotaReserved", "True QuotaReserved: m"},
@@ -566,16 +572,15 @@ TEST(Reserve, FlipsWhatAnEvictionLeft) {
   EXPECT_EQ(w.status.admission_checks.size(), 1U);
 }
 
-TEST(Unreserve, LeavesNothingOfTheCluster) {
+TEST(Unreserve, LeavesNothingOfTheRace) {
   api::Workload w =
       with_check(with_check(reserved(), api::CheckState::Ready), api::CheckState::Pending, "other");
-  w.status.cluster_name = "east";
+  w.status.nominated_cluster_names = {"east"};
   LifecycleView view = stopped(false, hold);
   view.required_checks = {"mk", "other"};
   EXPECT_TRUE(settle_in(&w, view, now).status);
   EXPECT_FALSE(is_reserved(w));
-  EXPECT_FALSE(w.status.cluster_name);
-  EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Pending);
+  EXPECT_TRUE(w.status.nominated_cluster_names.empty());
 }
 
 TEST(Reserve, OfAJobSaysThatItsPodsAreWaitedForWhenConfigured) {

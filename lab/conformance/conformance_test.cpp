@@ -34,6 +34,8 @@ const std::map<std::string, int>& differ_on_purpose() {
                                               {"pod", 6},
                                               {"pod-group", 2},
                                               {"deployment", 2},
+                                              {"statefulset", 1},
+                                              {"leaderworkerset", 1},
                                               {"external-framework", 3}};
   return all;
 }

@@ -199,6 +199,17 @@ TEST_F(ElasticJobsInFleet, ALargerSizeDoesNotWaitWhereTheJobWasStopped) {
   until("it left", [&] { return held_by(name) == "workloads 0, jobs 0"; });
 }
 
+TEST_F(ElasticJobsInFleet, GoesOnWhenItsQueueTakesNoMoreWhileTheLargerSizeWaits) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 10s);
+  ASSERT_TRUE(
+      cluster_.patch(api::LocalQueue::resource, key("main"), R"({"spec":{"stopPolicy":"Hold"}})"));
+  settle_running(name, 30s);
+  expect_same(name);
+  EXPECT_EQ(used(cluster_), "6");
+}
+
 TEST_F(ElasticJobsInFleet, ALargerSizeThatIsEvictedEarlyKeepsItsQuotaWhileTheJobRuns) {
   const std::string name = start_two({"east", "west"});
   scale(6);

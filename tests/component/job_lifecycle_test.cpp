@@ -159,9 +159,9 @@ TEST_F(OneCluster, AnEditThatRacesTheStartDoesNotRunBeforeItWasAdmitted) {
 
 TEST_F(OneCluster, AJobRunsOnWhenTheFlavorWithItsTolerationsIsGone) {
   start_with_queues();
-  apply(job_yaml("j"));
+  apply(job_yaml("j", 2));
   until("started", [&] { return !job("j").spec.suspend.value_or(true); });
-  run_job("j", 1);
+  run_job("j", 2);
   settle();
   const api::ObjectKey flavor("cpu-only");
   ASSERT_TRUE(cluster_.remove(api::ResourceFlavor::resource, flavor));
@@ -173,25 +173,25 @@ TEST_F(OneCluster, AJobRunsOnWhenTheFlavorWithItsTolerationsIsGone) {
   settle();
   EXPECT_FALSE(job("j").spec.suspend.value_or(true));
   EXPECT_THAT(condition_of("j", "Admitted"), testing::StartsWith("True"));
-  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
-                             R"({"spec":{"parallelism":8,"completions":8}})"));
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"), R"({"spec":{"parallelism":1}})"));
   settle();
-  EXPECT_TRUE(job("j").spec.suspend.value_or(false)) << "it has quota for one pod";
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false)) << "it is not what was admitted";
 }
 
 /// The watch of jobs is silent, and the answer to the start is lost.
 TEST_F(OneCluster, AJobThatMayHaveBeenStartedKeepsItsQuotaUntilItStopped) {
   start_with_queues();
   const api::ObjectKey queue("cq");
-  ASSERT_TRUE(
-      cluster_.patch(api::ClusterQueue::resource, queue, R"({"spec":{"stopPolicy":"Hold"}})"));
-  apply(job_yaml("j"));
-  settle();
   manager_->faults().concerns = [](const net::HttpRequest& request) {
     const bool watch = request.target.find("watch=") != std::string::npos;
     return request.target.find("/jobs") != std::string::npos &&
            (watch || request.method == "PATCH");
   };
+  settle(20min);  // every watch is opened anew, so that only that of jobs falls silent
+  ASSERT_TRUE(
+      cluster_.patch(api::ClusterQueue::resource, queue, R"({"spec":{"stopPolicy":"Hold"}})"));
+  apply(job_yaml("j"));
+  settle();
   manager_->faults().half_open_watch = manager_->faults().lose_reply = 1;
   ASSERT_TRUE(
       cluster_.patch(api::ClusterQueue::resource, queue, R"({"spec":{"stopPolicy":"None"}})"));

@@ -98,7 +98,7 @@ spec:
              request.target.find("/workloads/job-" + name) != std::string::npos &&
              request.target.find("/status") != std::string::npos;
     };
-    manager_->faults().unprocessable = 1;
+    manager_->faults().refused = 1;
     manager_->requests.clear();
   }
   int statuses_written() { return manager_->requests.count("patch", "workloads/status"); }
@@ -224,7 +224,7 @@ TEST_F(SlowWrites, AReservationThatIsRefusedEachTimeLeavesItsQuotaToOthers) {
   EXPECT_THAT(events("Workload"), Contains(HasSubstr("ReservationNotWritten: ")).Times(1));
   apply(job_yaml("k"));
   until("the other one starts", [&] { return started("k"); }, 10s);
-  manager_->faults().unprocessable = 0;
+  manager_->faults().refused = 0;
   complete_job("k", 1);
   until("it starts", [&] { return started("j"); });
 }
@@ -242,7 +242,7 @@ TEST_F(SlowWrites, APreemptionThatIsRefusedEachTimeIsNotRepeatedWithoutPause) {
   EXPECT_LE(statuses_written(), 30);
   EXPECT_THAT(events("Workload"), Contains(HasSubstr("PreemptionNotWritten: ")).Times(1));
   EXPECT_TRUE(started("victim"));
-  manager_->faults().unprocessable = 0;
+  manager_->faults().refused = 0;
   until("stopped", [&] { return !started("victim"); });
 }
 

@@ -413,7 +413,7 @@ TEST_F(PlacedPods, WithoutAnotherNodeTheWorkloadIsEvicted) {
 TEST_F(PlacedPods, AWorkloadWhoseNodeIsBackBeforeItsEvictionIsWrittenIsNotEvicted) {
   start("1xCPU");
   const auto bare = [&] { return cluster_.get<api::Workload>(key("bare")); };
-  for (Duration away = 900ms; away <= 1400ms; away += 25ms) {
+  for (Duration away = 900ms; away <= 1400ms; away += 20ms) {
     SCOPED_TRACE("it is away for " + std::to_string(away.count()) + " ms");
     apply(bare_workload);
     until("placed", [&] { return bare()->status.admission.has_value(); });
@@ -491,6 +491,7 @@ TEST_F(PlacedPods, ANodeThatANewManagerCannotReadIsNotLost) {
   start_manager();
   settle(30s);
   EXPECT_THAT(workload_of("j")->status.unhealthy_nodes, IsEmpty());
+  EXPECT_THAT(places_of("j"), ElementsAre("cpu-0:1", "cpu-1:1", "cpu-2:1"));
   EXPECT_EQ(nodes_of("j"), before);
   // Another one that went meanwhile may be the one that cannot be read, under another name.
   manager_.reset();
@@ -498,6 +499,7 @@ TEST_F(PlacedPods, ANodeThatANewManagerCannotReadIsNotLost) {
   start_manager();
   settle(30s);
   EXPECT_THAT(workload_of("j")->status.unhealthy_nodes, IsEmpty());
+  EXPECT_THAT(places_of("j"), ElementsAre("cpu-0:1", "cpu-1:1", "cpu-2:1"));
   // Each is known again once all can be read.
   set_conditions(conditions);
   until("the one that went is replaced",
