@@ -495,8 +495,8 @@ void Dispatcher::complete(const api::ObjectKey& key, TimePoint now, dispatch::Gr
   add_attempts(key, now, group);
   add_comparison(key, group);
   if (const auto refused = refused_status_.find(key); refused != refused_status_.end()) {
-    const Duration past = deps_.local.clock.steady() - refused->second.first;
-    local.status_refused = dispatch::Failing{now - past, refused->second.second};
+    const Duration past = deps_.local.clock.steady() - refused->second.since;
+    local.status_refused = dispatch::Failing{now - past, refused->second.why};
   }
   tell_unreadable(key, *group);
 }

@@ -173,7 +173,12 @@ class Dispatcher {
   std::map<api::ObjectKey, dispatch::Footing> planned_;  ///< of each turn that is under way
   std::map<api::ObjectKey, SteadyPoint> copied_;         ///< last copy of a running Job's status
   /// Jobs whose status, as their worker tells it, the hub's API refuses: since when, and why.
-  std::map<api::ObjectKey, std::pair<SteadyPoint, std::string>> refused_status_;
+  struct RefusedStatus {
+    SteadyPoint since;
+    std::optional<SteadyPoint> end_since;  ///< of its last one
+    std::string why;
+  };
+  std::map<api::ObjectKey, RefusedStatus> refused_status_;
   dispatch::HeadStarts head_starts_;
   /// Workloads and the places, empty for the hub, of which tell_unreadable() spoke.
   std::set<std::pair<api::ObjectKey, std::string>> unreadable_;

@@ -197,8 +197,10 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
       // That the Job runs is shown less well. That it ended must be known: its Workload tells it,
       // unless what refuses it thinks better of it soon.
       if (!action.final) continue;
-      const SteadyPoint since = refused_status_[key].first;
-      if (deps_.local.clock.steady() < since + config_.plan.tell_after / 2) co_return done;
+      const SteadyPoint here = deps_.local.clock.steady();
+      std::optional<SteadyPoint>& since = refused_status_[key].end_since;
+      if (!since) since = here;
+      if (here < *since + config_.plan.tell_after / 2) co_return done;
       const auto end = [&](const jobs::GenericJob& mine) {
         return mine.finished() ? std::nullopt : end_told_by(copy ? *copy : *workload, mine, now);
       };
@@ -213,10 +215,10 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
 void Dispatcher::tell_refused_status(const api::ObjectKey& key, const std::string& of,
                                      const Error& error) {
   const std::string why = error.what();
-  const auto [known, fresh] =
-      refused_status_.try_emplace(key, deps_.local.clock.steady(), std::string());
+  const auto [known, fresh] = refused_status_.try_emplace(key);
+  if (fresh) known->second.since = deps_.local.clock.steady();
   queue_.add_after(key, next_look_at_refused);
-  if (std::exchange(known->second.second, why) == why) return;
+  if (std::exchange(known->second.why, why) == why) return;
   note(key, true, "The API of the hub refuses the status of the job" + of + ": " + why);
 }
 
