@@ -393,7 +393,8 @@ Task<Status> LocalCluster::patch_job(
                                             dump_json(*patch), std::move(options));
   if (!written) {
     const Error failed = written.error();
-    if (failed.code() == Errc::conflict || kube::may_have_happened(failed)) {
+    // After a conflict the watch will show what another one wrote.
+    if (kube::may_have_happened(failed)) {
       unsure_jobs_.insert(id);
       (void)co_await fetch_job(id);
     }

@@ -90,7 +90,7 @@ class LocalCluster {
 
   /// Takes the lock of one job, asks `change` for a merge patch of what the store has (nullopt or
   /// an empty object: nothing to write), sends it to the job or its status, and observes the
-  /// answer. When it is unknown whether that happened, or the store is behind, the job is read.
+  /// answer. When it is unknown whether that happened, the job is read.
   Task<Status> patch_job(jobs::JobId id, bool status,
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
   /// Reads one object of a composed job from the API server, and tells the cache; null when it is
