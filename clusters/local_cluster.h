@@ -93,6 +93,8 @@ class LocalCluster {
   /// answer. When it is unknown whether that happened, the job is read.
   Task<Status> patch_job(jobs::JobId id, bool status,
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
+  /// Whether a write of the job may have happened that the cache does not have.
+  bool unsure(const jobs::JobId& id) const { return unsure_jobs_.contains(id); }
   /// Reads one object of a composed job from the API server, and tells the cache; null when it is
   /// gone.
   Task<Result<jobs::JobPtr>> fetch_job(jobs::JobId id);
@@ -117,8 +119,6 @@ class LocalCluster {
   /// Sends a merge patch to a pod of the store, and observes the answer. When the store is
   /// outdated, or it is unknown whether the write happened, the pod is read.
   Task<Status> patch_pod(api::ObjectKey key, std::string patch);
-  /// Whether a write of the job may have happened that the cache does not have.
-  bool unsure(const jobs::JobId& id) const { return unsure_jobs_.contains(id); }
   /// Sends a strategic merge patch to the status of a pod.
   Task<Status> patch_pod_status(api::ObjectKey key, std::string patch);
   /// What tells this cluster from others: the UID of its namespace kube-system. Empty if unknown.

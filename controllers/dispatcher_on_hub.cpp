@@ -30,6 +30,12 @@ std::optional<Json> end_told_by(const api::Workload& workload, const jobs::Gener
   return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
 }
 
+/// The same, unless `mine` has ended.
+std::optional<Json> end_by(const api::Workload& workload, const jobs::GenericJob& mine,
+                           TimePoint now) {
+  return mine.finished() ? std::nullopt : end_told_by(workload, mine, now);
+}
+
 }  // namespace
 
 bool Dispatcher::on_footing(const api::ObjectKey& key, const api::Workload* workload) const {
@@ -202,7 +208,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
       if (!since) since = here;
       if (here < *since + config_.plan.tell_after / 2) co_return done;
       const auto end = [&](const jobs::GenericJob& mine) {
-        return mine.finished() ? std::nullopt : end_told_by(copy ? *copy : *workload, mine, now);
+        return end_by(copy ? *copy : *workload, mine, now);
       };
       done = co_await write_job(key, part.local, end);
     }
@@ -243,9 +249,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::EndJob) {
   if (!job) co_return ok();
   const TimePoint now = deps_.local.clock.now();
   for (const jobs::JobPtr& one : jobs::objects_of(job)) {
-    const auto change = [&](const jobs::GenericJob& mine) {
-      return mine.finished() ? std::nullopt : end_told_by(*workload, mine, now);
-    };
+    const auto change = [&](const jobs::GenericJob& mine) { return end_by(*workload, mine, now); };
     const Status done = co_await write_job(key, one, change);
     if (!done && done.error().code() != Errc::not_found) co_return done;
   }

@@ -87,9 +87,10 @@ void Scheduler::watch_objects() {
   cluster_.workloads.on_transition(
       [this, &clock](const auto& key, const auto& before, const auto& after) {
         after ? state_.upsert(*after, clock.now()) : state_.erase_workload(key, clock.now());
-        if (!after) pending_.erase(key);
-        const bool gone = before && (!after || after->metadata.uid != before->metadata.uid);
-        if (gone) failures_.erase(before->metadata.uid);
+        if (!after) {
+          pending_.erase(key);
+          failures_.erase(before->metadata.uid);
+        }
         changed();
       });
 }

@@ -59,17 +59,18 @@ void remove(Plan* plan, const std::string& name, const ClusterView& v) {
   if (removable(v)) plan->actions.push_back(RemoveRemote{name, holds_own_job(v)});
 }
 
-/// The copy is of this attempt, and its worker has made something of it that is not to be had.
-bool is_useless(const RemoteCopy& copy) {
-  const bool over = copy.deleting || copy.removal_begun || copy.of_another_life;
-  return !over && (copy.finished || copy.deactivating || copy.drift == Drift::other);
+/// Its worker, or something there, has made of the copy what is not to be had.
+bool is_spoilt(const RemoteCopy& copy) {
+  return copy.finished || copy.deactivating || copy.drift == Drift::other;
 }
 
+/// Removes a copy that is spoilt or of an earlier attempt. In the first case the next one waits.
 void remove_useless(Plan* plan, const std::string& name, const ClusterView& v) {
   const std::size_t before = plan->actions.size();
   remove(plan, name, v);
-  if (plan->actions.size() == before || !v.copy || !is_useless(*v.copy)) return;
-  std::get<RemoveRemote>(plan->actions.back()).useless = true;
+  if (plan->actions.size() == before || !v.copy) return;
+  const bool over = v.copy->deleting || v.copy->removal_begun || v.copy->of_another_life;
+  std::get<RemoveRemote>(plan->actions.back()).useless = is_spoilt(*v.copy) && !over;
 }
 
 void remove_all_but(Plan* plan, const Clusters& clusters, const std::string& kept) {
@@ -399,22 +400,17 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
 /// on with the size that it has.
 Plan wait_for_room(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
                    const PlanConfig& config) {
-  const std::string& name = g.local.cluster_name;
-  if (v.job == RemoteJob::ours && v.job_stopped) {
-    return set_check(std::move(plan), CheckState::retry,
-                     "The job was stopped on worker cluster \"" + name +
-                         "\", which has no room for its larger size, resetting for re-dispatch",
-                     true);
-  }
-  if (v.job != RemoteJob::absent) return plan;
-  // The slice before it had no time to create the Job.
+  const bool stopped = v.job == RemoteJob::ours && v.job_stopped;
+  if (!stopped && v.job != RemoteJob::absent) return plan;
+  // The slice before it may have had no time to create the Job.
   const Duration left = g.local.quota_reserved_at + config.tell_after - now;
-  if (left > Duration(0)) {
+  if (!stopped && left > Duration(0)) {
     look_again(&plan, left);
     return plan;
   }
   return set_check(std::move(plan), CheckState::retry,
-                   "The job does not run on worker cluster \"" + name +
+                   std::string("The job ") + (stopped ? "was stopped" : "does not run") +
+                       " on worker cluster \"" + g.local.cluster_name +
                        "\", which has no room for its larger size, resetting for re-dispatch",
                    true);
 }
@@ -433,9 +429,8 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
     return plan;
   }
   const RemoteCopy& copy = *v.copy;
-  const bool useless = copy.finished || copy.evicted || copy.deactivating || copy.deleting ||
-                       copy.removal_begun || copy.of_another_life || copy.drift == Drift::other;
-  if (useless) {
+  const bool over = copy.evicted || copy.deleting || copy.removal_begun || copy.of_another_life;
+  if (over || is_spoilt(copy)) {
     remove_useless(&plan, name, v);
     return plan;
   }
@@ -592,8 +587,7 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
     const bool stale =
         holds_own_job(v) ||
-        (v.copy && (v.copy->finished || v.copy->deactivating || v.copy->removal_begun ||
-                    v.copy->drift == Drift::other || v.copy->of_another_life));
+        (v.copy && (is_spoilt(*v.copy) || v.copy->removal_begun || v.copy->of_another_life));
     if (!wanted) {
       remove(plan, name, v);
     } else if (stale) {

@@ -31,9 +31,11 @@ bool has_reservation(const api::Workload& w) {
 
 bool is_as_admitted(const JobView& view, const api::Workload& workload) {
   if (!has_reservation(workload)) return view.job->equivalent(workload, nullptr);
+  const auto as_started = [&](const std::vector<PodSetInfo>& infos) {
+    return view.job->equivalent(workload, infos.empty() ? nullptr : &infos);
+  };
   const bool unknown = view.infos_error && !view.job->suspended();
-  const std::vector<PodSetInfo> sizes = unknown ? admitted_sizes(workload) : view.infos;
-  return view.job->equivalent(workload, sizes.empty() ? nullptr : &sizes);
+  return unknown ? as_started(admitted_sizes(workload)) : as_started(view.infos);
 }
 
 bool is_on_hold(const api::Workload& w) {

@@ -19,6 +19,19 @@ struct InformerTest : KubeTest {
     Client& of = limited ? *limited : client;
     return {of, world, world.rng, world.executor(), Log()};
   }
+  /// Each list is empty, and each watch has a stream of its own, which `fill` prepares.
+  void answer_watches(std::function<void(const std::shared_ptr<PushStream>&)> fill) {
+    server.otherwise = [this, fill](const net::HttpRequest& request) {
+      if (request.target.find("watch=1") == std::string::npos) {
+        return net::HttpResponse(200, list_text("10", {}));
+      }
+      auto stream = std::make_shared<PushStream>(world.executor());
+      fill(stream);
+      net::HttpResponse response(200, "");
+      response.stream = stream;
+      return response;
+    };
+  }
   void limit(ListLimits limits) {
     ClientConfig with = config();
     with.list_limits = limits;
@@ -171,62 +184,37 @@ TEST_F(InformerTest, ListsThatAreAlwaysTooOldBackOff) {
 }
 
 TEST_F(InformerTest, OneEventBetweenAListAndA410IsNoProgress) {
-  server.otherwise = [this](const net::HttpRequest& request) {
-    if (request.target.find("watch=1") == std::string::npos) {
-      return net::HttpResponse(200, list_text("10", {}));
-    }
-    auto stream = std::make_shared<PushStream>(world.executor());
+  answer_watches([](auto& stream) {
     stream->push(event_line("ADDED", thing_json("a", "11")) + error_line(410, "Expired"));
-    net::HttpResponse response(200, "");
-    response.stream = stream;
-    return response;
-  };
+  });
   begin();
   world.run_for(10min);
   EXPECT_LE(informer->health().lists, 45u);
 }
 
 TEST_F(InformerTest, A410AfterSomeSecondsOfAWatchThatWorksBacksOffToo) {
-  server.otherwise = [this](const net::HttpRequest& request) {
-    if (request.target.find("watch=1") == std::string::npos) {
-      return net::HttpResponse(200, list_text("10", {}));
-    }
-    auto stream = std::make_shared<PushStream>(world.executor());
-    scope.spawn("late", end_later(stream, error_line(410, "Expired")));
-    net::HttpResponse response(200, "");
-    response.stream = stream;
-    return response;
-  };
+  answer_watches(
+      [this](auto& stream) { scope.spawn("late", end_later(stream, error_line(410, "Expired"))); });
   begin();
   world.run_for(10min);
   EXPECT_LE(informer->health().lists, 45u);
 }
 
 TEST_F(InformerTest, OneEventBeforeACutIsNoProgress) {
-  server.answer(200, list_text("10", {}));
-  server.otherwise = [this](const net::HttpRequest&) {
-    auto stream = std::make_shared<PushStream>(world.executor());
+  answer_watches([](auto& stream) {
     stream->push(event_line("ADDED", thing_json("a", "11")));
     stream->cut();
-    net::HttpResponse response(200, "");
-    response.stream = stream;
-    return response;
-  };
+  });
   begin();
   world.run_for(10min);
   EXPECT_LE(informer->health().watches, 45u);
 }
 
 TEST_F(InformerTest, OneEventBeforeAnOrderlyEndIsNoProgress) {
-  server.answer(200, list_text("10", {}));
-  server.otherwise = [this](const net::HttpRequest&) {
-    auto stream = std::make_shared<PushStream>(world.executor());
+  answer_watches([this](auto& stream) {
     stream->push(event_line("ADDED", thing_json("a", "11")));
     if (server.seen.size() < 1000) stream->end();  // a loop without a pause ends all the same
-    net::HttpResponse response(200, "");
-    response.stream = stream;
-    return response;
-  };
+  });
   begin();
   world.run_for(10min);
   EXPECT_LE(informer->health().watches, 45u);
