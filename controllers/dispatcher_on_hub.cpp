@@ -220,7 +220,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
 
 void Dispatcher::tell_refused_status(const api::ObjectKey& key, const std::string& of,
                                      const Error& error) {
-  const std::string why = error.what();
+  const std::string& why = error.what();
   const auto [known, fresh] = refused_status_.try_emplace(key);
   if (fresh) known->second.since = deps_.local.clock.steady();
   queue_.add_after(key, next_look_at_refused);

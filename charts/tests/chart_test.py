@@ -402,9 +402,8 @@ class Permissions(unittest.TestCase):
                 given = {(v, r) for v, g, r in granted
                          if g == group and r.split("/")[0] == f"{kind}s"}
                 wanted = {(v, r.replace("jobs", f"{kind}s")) for v, r in jobs(asked)}
-                # With topologies the manager also reads single pods. Of few kinds sizes follow.
-                more = {("get", "pods")} if framework == "pod" else set()
-                if granted is worker and framework != "ray.io/raycluster":
+                more = set()
+                if granted is worker and framework != "ray.io/raycluster":  # whose sizes follow
                     self.assertNotIn(("patch", f"{kind}s"), given)
                     more = {("patch", f"{kind}s")}
                 self.assertEqual(given | more, wanted | more)
@@ -422,7 +421,7 @@ class Permissions(unittest.TestCase):
         rules = rendered("regatta/described")["ClusterRole", "regatta-manager-role"]["rules"]
         granted = permissions.granted(rules)
         for plural, wanted in (("missions", {"list", "watch"}), ("policies", {"list", "watch"}),
-                               ("processes", {"delete", "list", "patch", "watch"}),
+                               ("processes", {"delete", "get", "list", "patch", "watch"}),
                                ("missions/status", set()), ("processes/status", {"patch"})):
             self.assertEqual({v for v, g, r in granted if (g, r) == ("flows.example.com", plural)},
                              wanted, plural)

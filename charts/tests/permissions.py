@@ -85,7 +85,7 @@ PLACES = {
         "create std::move(workload)": ("own", "create Workload"),
         "remove<api::Workload> workload->metadata.key()": ("own", "delete Workload"),
         "patch_raw id.kind->resource()": ("own", "patch Job", "patch Job/status"),
-        "get_raw id.kind->resource()": ("own", "get Pod"),  # of a group
+        "get_raw id.kind->resource()": ("own", "get Job"),
         "remove job->kind()": ("own", "delete Job"),
         "patch<api::Pod> key": ("own", "patch Pod"),
         "get<api::Pod> std::move(key)": ("own", "get Pod"),
