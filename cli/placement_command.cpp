@@ -44,6 +44,8 @@ void add_placement_command(CLI::App* app, Action* action) {
   command->add_option("--leader-elect", options.leader_elect,
                       "Whether several replicas may run: true or false");
   command->add_option("--lease", options.lease, "The name of the Lease");
+  command->add_flag("--allow-core-dumps", options.core_dumps,
+                    "Let the process be debugged and dump its memory, which holds credentials");
   command->add_option("--health-probe-bind-address", options.probe_address,
                       "\":8081\", or \"0\" for no probes");
   add_log_flags(command, &flags->log);

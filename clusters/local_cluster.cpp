@@ -5,8 +5,8 @@
 #include "lib/api/names.h"
 #include "lib/api/placed.h"
 #include "lib/api/template_pool.h"
+#include "lib/kube/catch_up.h"
 #include "lib/kube/status.h"
-#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -220,30 +220,30 @@ std::string LocalCluster::uid() const {
   return found ? found->metadata.uid : std::string();
 }
 
-Task<> LocalCluster::catch_up() {
-  std::vector<Task<>> all;
-  all.push_back(workloads.catch_up());
-  all.push_back(jobs.catch_up());
-  runtimes.catch_up(&all);
-  all.push_back(cluster_queues.catch_up());
-  all.push_back(local_queues.catch_up());
-  all.push_back(cohorts.catch_up());
-  all.push_back(flavors.catch_up());
-  all.push_back(topologies.catch_up());
-  all.push_back(checks.catch_up());
-  all.push_back(workload_priority_classes.catch_up());
-  all.push_back(priority_classes.catch_up());
-  all.push_back(namespaces.catch_up());
-  all.push_back(limit_ranges.catch_up());
-  all.push_back(runtime_classes.catch_up());
+Task<Status> LocalCluster::catch_up() {
+  kube::CatchUp all;
+  all.add(workloads);
+  jobs.for_each_informer([&](const auto&, auto& informer) { all.add(informer); });
+  runtimes.for_each_informer([&](const auto&, auto& informer) { all.add(informer); });
+  all.add(cluster_queues);
+  all.add(local_queues);
+  all.add(cohorts);
+  all.add(flavors);
+  all.add(topologies);
+  all.add(checks);
+  all.add(workload_priority_classes);
+  all.add(priority_classes);
+  all.add(namespaces);
+  all.add(limit_ranges);
+  all.add(runtime_classes);
   if (hub_) {
-    all.push_back(multikueue_clusters.catch_up());
-    all.push_back(multikueue_configs.catch_up());
-    all.push_back(secrets.catch_up());
+    all.add(multikueue_clusters);
+    all.add(multikueue_configs);
+    all.add(secrets);
   }
-  if (pods.has_synced()) all.push_back(pods.catch_up());
-  if (nodes.has_synced()) all.push_back(nodes.catch_up());
-  co_await all_of(std::move(all));
+  if (pods.has_synced()) all.add(pods);
+  if (nodes.has_synced()) all.add(nodes);
+  co_return co_await all.run(clock);
 }
 
 Task<Status> LocalCluster::update_status(api::ObjectKey key, Wanted<api::WorkloadStatus> wanted) {

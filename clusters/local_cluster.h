@@ -60,7 +60,8 @@ class LocalCluster {
   Task<> wait_synced();
   /// Lists everything anew; returns when every cache is as new as the server was at the call. A
   /// process that begins to lead needs it: its watches may have been dead while another one wrote.
-  Task<> catch_up();
+  /// Errors: those of kube::CatchUp.
+  Task<Status> catch_up();
 
   /// Takes the lock of one Workload, asks `wanted` what the status of what the store has should be
   /// (nullopt: it stays as it is), and writes the difference: one merge patch, or no request when

@@ -44,10 +44,6 @@ Task<> RuntimeStore::wait_synced() {
   for (auto& [resource, informer] : informers_) co_await informer->wait_synced();
 }
 
-void RuntimeStore::catch_up(std::vector<Task<>>* all) {
-  for (auto& [resource, informer] : informers_) all->push_back(informer->catch_up());
-}
-
 void RuntimeStore::on_change(const std::function<void(const jobs::RuntimeRef&)>& handler) {
   for (auto& [resource, informer] : informers_) {
     informer->on_change([resource = resource, handler](const api::ObjectKey& key) {

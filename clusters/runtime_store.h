@@ -28,7 +28,6 @@ class RuntimeStore {
   /// The owner of the store runs each informer in a coroutine of its own.
   void for_each_informer(const std::function<void(const api::ResourceInfo&, Informer&)>& visit);
   Task<> wait_synced();
-  void catch_up(std::vector<Task<>>* all);
   /// Before the informers run: `handler` learns which runtime appeared, changed or went.
   void on_change(const std::function<void(const jobs::RuntimeRef&)>& handler);
 

@@ -169,9 +169,11 @@ Task<> Core::sync() {
   synced_ = true;
 }
 
-Task<> Core::take_over() {
-  co_await local_.catch_up();
+Task<Status> Core::take_over() {
+  const Status caught_up = co_await local_.catch_up();
+  if (!caught_up) co_return caught_up.error().within("taking over");
   start();
+  co_return ok();
 }
 
 void Core::start() {

@@ -75,8 +75,9 @@ class Core {
   /// Starts to act. Call it after sync(); of several replicas only the leader does.
   void start();
   /// The same for a process that takes over from another one: first the caches are brought up to
-  /// what the API server has now. Watches of a standby may have been dead for minutes.
-  Task<> take_over();
+  /// what the API server has now. Watches of a standby may have been dead for minutes. An error of
+  /// kube::CatchUp: nothing was started, and another replica should lead.
+  Task<Status> take_over();
 
   bool synced() const { return synced_; }
   /// Nothing is being worked on; only timers and events can start something.

@@ -2,8 +2,8 @@
 
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/kube/catch_up.h"
 #include "lib/kube/owned_fields.h"
-#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -185,17 +185,19 @@ Task<> PlacementHub::sync() {
   synced_ = true;
 }
 
-Task<> PlacementHub::take_over() {
-  std::vector<Task<>> all;
-  all.push_back(workloads_.catch_up());
-  all.push_back(local_queues_.catch_up());
-  all.push_back(cluster_queues_.catch_up());
-  all.push_back(checks_.catch_up());
-  all.push_back(multikueue_clusters_.catch_up());
-  all.push_back(multikueue_configs_.catch_up());
-  if (secrets_) all.push_back(secrets_->catch_up());
-  co_await all_of(std::move(all));
+Task<Status> PlacementHub::take_over() {
+  kube::CatchUp all;
+  all.add(workloads_);
+  all.add(local_queues_);
+  all.add(cluster_queues_);
+  all.add(checks_);
+  all.add(multikueue_clusters_);
+  all.add(multikueue_configs_);
+  if (secrets_) all.add(*secrets_);
+  const Status caught_up = co_await all.run(deps_.clock);
+  if (!caught_up) co_return caught_up.error().within("taking over");
   start();
+  co_return ok();
 }
 
 void PlacementHub::start() {

@@ -48,8 +48,8 @@ class PlacementHub {
   /// Starts to act. Call it after sync(), where there are no other replicas.
   void start();
   /// The same for a replica that has become the leader: first its caches show all that the hub had
-  /// by then.
-  Task<> take_over();
+  /// by then. An error of kube::CatchUp: nothing was started, and another replica should lead.
+  Task<Status> take_over();
   bool idle() const {
     return placement_.idle() && (!managed_clusters_ || managed_clusters_->idle());
   }

@@ -72,16 +72,23 @@ int refuse(const Log& log, std::string_view what, const Error& error) {
   return 1;
 }
 
-Task<> lead(PlacementHub& hub, kube::LeaderElector& elector, bool elect, Clock& clock,
-            TaskScope& scope, Status* ended) {
+/// Ends when this replica cannot lead: another one may.
+Task<> lead(PlacementHub& hub, Clock& clock, Status* ended) {
+  *ended = co_await hub.take_over();
+  if (*ended) co_await clock.sleep_until(SteadyPoint::max());
+}
+
+Task<> work(PlacementHub& hub, kube::LeaderElector& elector, bool elect, Clock& clock,
+            Status* ended) {
   co_await hub.sync();
   if (!elect) {
     hub.start();
     co_await clock.sleep_until(SteadyPoint::max());
   }
-  co_await elector.acquire();
-  scope.spawn("take over", hub.take_over());
-  *ended = co_await elector.hold();
+  Status led = ok();
+  const auto leading = [&] { return lead(hub, clock, &led); };
+  const Status held = co_await elector.run(leading);
+  *ended = held ? led : held;
 }
 
 Task<> release(kube::LeaderElector& elector, Clock& clock) {
@@ -138,8 +145,8 @@ Task<int> place(PlacementOptions options) {
                             log.named("pages"), pages);
   if (!probes) co_return refuse(log, "cannot serve probes", probes.error());
   Status ended = ok();
-  Task<> work = lead(hub, elector, options.leader_elect, clock, scope, &ended);
-  const bool failed = co_await until_signalled(std::move(work));
+  Task<> working = work(hub, elector, options.leader_elect, clock, &ended);
+  const bool failed = co_await until_signalled(std::move(working));
   if (failed) log.error("cannot go on", {{"error", ended.error().what()}});
   log.info("shutting down");
   scope.stop();
@@ -151,6 +158,7 @@ Task<int> place(PlacementOptions options) {
 }  // namespace
 
 int run_placement(PlacementOptions options) {
+  if (!options.core_dumps) keep_memory_private();
   return run_process([&] { return place(options); });
 }
 

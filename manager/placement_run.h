@@ -19,6 +19,7 @@ struct PlacementOptions {
   /// As `regatta manager` reads it; what it says of ManagedClusters and of the kinds of jobs
   /// counts. Empty: no workers are made.
   std::string config_file;
+  bool core_dumps = false;  ///< memory may be dumped, and read by a debugger
   LogFormat log_format = LogFormat::json;
   LogLevel log_level = LogLevel::info;
 };

@@ -231,10 +231,17 @@ class Manager {
       core_->start();
       co_await clock_.sleep_until(SteadyPoint::max());
     }
-    co_await elector_.acquire();
+    Status led = ok();
+    const auto leading = [this, &led] { return lead(&led); };
+    const Status held = co_await elector_.run(leading);
+    *ended = held ? led : held;
+  }
+
+  /// Ends when this replica cannot lead: another one may.
+  Task<> lead(Status* ended) {
     metrics_.set_role("leader");
-    scope_.spawn("take over", core_->take_over());
-    *ended = co_await elector_.hold();
+    *ended = co_await core_->take_over();
+    if (*ended) co_await clock_.sleep_until(SteadyPoint::max());
   }
 
   /// Whether webhook calls of that path are answered here, as soon as there is a certificate.

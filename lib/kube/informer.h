@@ -79,6 +79,7 @@ class ObjectInformer {
               return metadata_of(*static_cast<const T*>(object)).uid;
             }) {}
 
+  const api::ResourceInfo& resource() const { return core_.resource(); }
   /// Runs until cancelled or stopped.
   Task<> run() { return core_.run(); }
   /// run() ends soon, whatever it waits for. For an informer that ends before its TaskScope.

@@ -112,6 +112,7 @@ class InformerCore {
   Task<> wait_synced();
   bool has_synced() const { return health_.synced; }
   bool is_close() const { return deps_.client.config().list_limits.is_close(); }
+  const api::ResourceInfo& resource() const { return resource_; }
   const InformerHealth& health() const { return health_; }
   std::optional<SteadyPoint> told() const { return told_; }
   const std::map<api::ObjectKey, Error>& undecodable() const { return undecodable_; }

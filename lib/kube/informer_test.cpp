@@ -1,6 +1,7 @@
 #include "lib/kube/informer.h"
 
 #include "lib/api/workload.h"
+#include "lib/kube/catch_up.h"
 #include "lib/kube/kube_test.h"
 #include "lib/kube/object_limits.h"
 
@@ -737,6 +738,53 @@ TEST_F(InformerTest, CatchingUpWaitsForAListThatWasBegunLater) {
   world.run_for(1min);
   EXPECT_TRUE(caught_up);
   EXPECT_EQ(contents(), "a@55 ");
+}
+
+/// How catching up within a minute ends; nothing while it goes on.
+struct InformerThatCatchesUp : InformerTest {
+  void catch_up() {
+    all.add(*informer);
+    scope.spawn("catch up", run());
+    world.settle();
+  }
+  Task<> run() { ended = co_await all.run(world, 1min); }
+
+  CatchUp all;
+  std::optional<Status> ended;
+};
+
+TEST_F(InformerThatCatchesUp, GivesUpWithTheReasonsWhenTheServerGoesOnRefusing) {
+  answer_watches([](const auto&) {});
+  begin();
+  for (int i = 0; i < 60; ++i) server.refuse(500, "InternalError", "no conversion");
+  catch_up();
+  world.run_for(50s);
+  EXPECT_FALSE(ended);
+  world.run_for(20s);
+  ASSERT_TRUE(ended && !*ended);
+  EXPECT_EQ(ended->error().code(), Errc::unavailable);
+  EXPECT_TRUE(
+      ended->error().what().starts_with("not everything can be listed: things.example.dev: "));
+  EXPECT_TRUE(ended->error().what().ends_with("no conversion")) << ended->error().what();
+}
+
+TEST_F(InformerThatCatchesUp, WaitsForAListThatTakesLong) {
+  answer_watches([](const auto&) {});
+  begin();
+  int pages = 0;
+  const auto stream = std::make_shared<PushStream>(world.executor());
+  server.delay = 10s;
+  server.otherwise = [&](const net::HttpRequest& request) {
+    const bool watch = request.target.find("watch=1") != std::string::npos;
+    net::HttpResponse answer(200, watch ? "" : list_text("60", {}, ++pages < 12 ? "more" : ""));
+    if (watch) answer.stream = stream;
+    return answer;
+  };
+  catch_up();
+  world.run_for(110s);
+  EXPECT_FALSE(ended);
+  world.run_for(20s);
+  EXPECT_TRUE(ended && *ended);
 }
 
 TEST_F(InformerTest, AServerThatWasRestoredFromABackupIsBelieved) {

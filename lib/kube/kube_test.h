@@ -86,6 +86,7 @@ class ScriptedServer final : public net::HttpHandler {
   Task<net::HttpResponse> handle(net::HttpRequest request) override {
     seen.push_back(request);
     seen_at.push_back(world_.now());
+    if (delay > Duration(0)) co_await world_.sleep_for(delay);
     if (otherwise && script.empty()) co_return otherwise(request);
     if (script.empty()) {
       unscripted.push_back(request.method + " " + request.target);
@@ -103,6 +104,7 @@ class ScriptedServer final : public net::HttpHandler {
 
   std::deque<Answer> script;
   Answer otherwise;  ///< answers when the script is used up
+  Duration delay{0};
   std::vector<net::HttpRequest> seen;
   std::vector<TimePoint> seen_at;
   std::vector<std::string> unscripted;

@@ -208,6 +208,30 @@ TEST_F(Certainty, AStandbyThatSawAWorkloadWaitLeavesItsJobAlone) {
   EXPECT_EQ(condition_of("j", "Evicted"), "");
 }
 
+/// Another replica may be luckier, and one that starts anew is not ready while it cannot list.
+TEST_F(Certainty, AStandbyThatCannotListOneKindDoesNotLead) {
+  start_all({"east"});
+  start_standby();
+  apply(job_yaml("j"));
+  settle();
+  manager_.reset();
+  kube::NetworkFaults& faults = standby_->faults();
+  faults.half_open_watch = 0;
+  faults.server_error = 1;
+  faults.concerns = [](const net::HttpRequest& request) {
+    return request.target.find("/cohorts") != std::string::npos;
+  };
+  standby_->requests.clear();
+  standby_->take_over();
+  settle(90s);
+  EXPECT_TRUE(standby_->taken_over()) << "it may yet succeed";
+  settle(1min);
+  ASSERT_FALSE(standby_->taken_over());
+  EXPECT_THAT(standby_->taken_over().error().what(), HasSubstr("cohorts.kueue.x-k8s.io: "));
+  EXPECT_FALSE(standby_->started());
+  EXPECT_EQ(standby_->requests.writes(), 0);
+}
+
 /// A LocalQueue cannot be led to another ClusterQueue: users make it anew, with the same
 /// generation.
 TEST_F(Certainty, AStandbyLearnsThatAQueueWasMadeAnew) {

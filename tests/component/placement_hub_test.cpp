@@ -293,8 +293,11 @@ TEST_F(PlacementsBesideKueue, AReplicaThatBeginsToLeadSeesWhatItsSilentWatchesDi
   scope_.stop();
   world_.settle();
   faults->half_open_watch = 0;
-  scope.spawn("take over", standby.take_over());
+  std::optional<Status> taken_over;
+  const auto take_over = [&]() -> Task<> { taken_over = co_await standby.take_over(); };
+  scope.spawn("take over", take_over());
   settle();
+  EXPECT_TRUE(taken_over && *taken_over);
   EXPECT_TRUE(cluster_.remove(api::ManagedCluster::resource, api::ObjectKey("east")));
   settle();
   EXPECT_EQ(lacking().substr(0, 20), "True WorkloadsRemain");

@@ -236,6 +236,19 @@ void SimCluster::restart_infrastructure() {
   start_infrastructure();
 }
 
+/// As manager/run.cpp does: a process that cannot take over ends.
+Task<> SimCluster::take_over(Process* process) {
+  if (co_await process->core->take_over()) co_return;
+  end_process(process);
+}
+
+void SimCluster::end_process(Process* process) {
+  process->leads = false;
+  around_.history.process_leads_no_longer(process->author);
+  process->scope.stop();
+  process->ended = true;
+}
+
 /// As manager/run.cpp does: a process that lost the Lease ends.
 Task<> SimCluster::run_manager(Process* process) {
   co_await process->core->sync();
@@ -254,15 +267,12 @@ Task<> SimCluster::run_manager(Process* process) {
   if (process->plan.old_caches) {
     process->core->start();
   } else {
-    process->scope.spawn("take over", process->core->take_over());
+    process->scope.spawn("take over", take_over(process));
   }
   if (process->plan.leads_at_once) co_await process->elector->acquire();
   const Error lost = co_await process->elector->hold();
   if (process->plan.leads_on) co_return;
-  process->leads = false;
-  around_.history.process_leads_no_longer(process->author);
-  process->scope.stop();
-  process->ended = true;
+  end_process(process);
 }
 
 LinkDeps SimCluster::manager_link(const Process& process,

@@ -91,6 +91,8 @@ class SimCluster {
   LinkDeps link_deps(Role role, const std::string& user);
   LinkDeps manager_link(const Process& process, std::shared_ptr<const LinkFaults> faults);
   Task<> run_manager(Process* process);
+  Task<> take_over(Process* process);
+  void end_process(Process* process);
 
   Surroundings& around_;
   std::string name_;

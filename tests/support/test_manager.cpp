@@ -46,8 +46,8 @@ void TestManager::take_over() {
 }
 
 Task<> TestManager::follow() {
-  co_await core_->take_over();
-  started_ = true;
+  taken_over_ = co_await core_->take_over();
+  started_ = taken_over_.has_value();
 }
 
 }  // namespace regatta::test_support

@@ -22,6 +22,8 @@ class TestManager {
 
   manager::Core& core() { return *core_; }
   bool started() const { return started_; }
+  /// How take_over() ended.
+  const Status& taken_over() const { return taken_over_; }
   bool synced() const { return core_->synced(); }
   /// A standby becomes the leader.
   void take_over();
@@ -41,6 +43,7 @@ class TestManager {
   kube::FaultySender sender_;
   kube::Client client_;
   bool started_ = false;
+  Status taken_over_ = ok();
   TaskScope scope_;
   std::unique_ptr<manager::Core> core_;
 };
