@@ -23,6 +23,14 @@ std::vector<FrAmount> usage_of(const std::vector<PodSetReservation>& pod_sets, N
   return usage;
 }
 
+/// When an elastic job shrinks, its reclaimable pods are counted anew a moment later, and are fewer
+/// then, unless there are none. Until then they are of its former size.
+Reclaimed reclaimed_of(const api::Workload& workload, const api::PodSet& pod_set,
+                       const Reclaimed& former) {
+  const std::int32_t pods = reclaimable_count(workload, pod_set.name);
+  return {pods, pods == former.pods ? std::max(former.of, pod_set.count) : pod_set.count};
+}
+
 }  // namespace
 
 void ObjectBook::read_places(const api::PodSetAssignment& assignment, const PodProfilePtr& pods,
@@ -48,7 +56,8 @@ void ObjectBook::read_places(const api::PodSetAssignment& assignment, const PodP
 }
 
 std::unique_ptr<Reservation> ObjectBook::read_reservation(const api::Workload& workload,
-                                                          const Shape& shape) {
+                                                          const Shape& shape,
+                                                          const std::vector<Reclaimed>& former) {
   const api::Admission& admission = *workload.status.admission;
   auto reservation = std::make_unique<Reservation>();
   const auto* reserved =
@@ -58,6 +67,7 @@ std::unique_ptr<Reservation> ObjectBook::read_reservation(const api::Workload& w
   reservation->evicted = api::is_true(workload.status.conditions, api::conditions::evicted);
   reservation->pods_ready = api::is_true(workload.status.conditions, api::conditions::pods_ready);
   for (const api::PodSetAssignment& assignment : admission.pod_set_assignments) {
+    const std::size_t at = reservation->pod_sets.size();
     PodSetReservation& pod_set = reservation->pod_sets.emplace_back();
     pod_set.name = assignment.name;
     pod_set.count = assignment.count.value_or(1);
@@ -67,7 +77,10 @@ std::unique_ptr<Reservation> ObjectBook::read_reservation(const api::Workload& w
       if (wanted.name != pod_set.name) continue;
       if (!assignment.count) pod_set.count = held = wanted.count;
       read_places(assignment, shape.pod_sets[i].pods, &pod_set);
-      held = std::min(held, count_after_reclaim(workload, wanted));
+      pod_set.reclaimed =
+          reclaimed_of(workload, wanted, former.size() > at ? former[at] : Reclaimed());
+      held = std::clamp(pod_set.reclaimed.of - pod_set.reclaimed.pods, 0,
+                        std::min(held, wanted.count));
     }
     for (const auto& [resource, quantity] : assignment.resource_usage) {
       Amount amount = api::resource_amount(resource, quantity);

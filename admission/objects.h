@@ -58,8 +58,10 @@ class ObjectBook {
   ShapePtr shape_of(const api::Workload& workload);
   /// The profiles of the pods as they will be created, with what admission checks add.
   std::vector<PodProfilePtr> pods_after_checks(const api::Workload& workload, const Shape& shape);
-  /// What the workload holds according to its status. Its ClusterQueue is not set yet.
-  std::unique_ptr<Reservation> read_reservation(const api::Workload& workload, const Shape& shape);
+  /// What the workload holds according to its status. Its ClusterQueue is not set yet. `former`: of
+  /// the reservation that it had until now, for each pod set; empty when it had none.
+  std::unique_ptr<Reservation> read_reservation(const api::Workload& workload, const Shape& shape,
+                                                const std::vector<Reclaimed>& former);
 
  private:
   struct CheckInfo {

@@ -357,6 +357,40 @@ TEST_F(Waiting, ASliceThatReplacesAnotherIsChargedForTheDifference) {
             "f, 1 more needed");
 }
 
+TEST_F(Waiting, ASliceThatHasShrunkHoldsWhatItsJobNeeds) {
+  const auto used = [&] {
+    return state_.reader().status("main").flavors_usage[0].resources[0].total.str();
+  };
+  api::Workload object = slice("a", 4);
+  state_.upsert(object, now_);
+  object = with_decision(object, cycle().admitted.at(0));
+  object.status.reclaimable_pods = {{"main", 3}};
+  state_.upsert(object, now_);
+  EXPECT_EQ(used(), "1");
+  object.spec.pod_sets.front().count = 2;
+  state_.upsert(object, now_);
+  EXPECT_EQ(used(), "1") << "three of the former four";
+  state_.upsert(object, now_);
+  EXPECT_EQ(used(), "1");
+  object.status.reclaimable_pods = {{"main", 1}};
+  state_.upsert(object, now_);
+  EXPECT_EQ(used(), "1");
+  object.status.reclaimable_pods = {};
+  state_.upsert(object, now_);
+  EXPECT_EQ(used(), "2");
+}
+
+TEST_F(Waiting, ASliceThatHasShrunkKeepsTheQuotaOfItsPodsUntilTheyAreCountedAnew) {
+  api::Workload object = slice("a", 4);
+  state_.upsert(object, now_);
+  object = with_decision(object, cycle().admitted.at(0));
+  object.status.reclaimable_pods = {{"main", 1}};
+  state_.upsert(object, now_);
+  object.spec.pod_sets.front().count = 2;
+  state_.upsert(object, now_);
+  EXPECT_EQ(state_.reader().status("main").flavors_usage[0].resources[0].total.str(), "2");
+}
+
 TEST_F(Waiting, ASliceKeepsTheFlavorsOfTheOneItReplaces) {
   state_.upsert(read<api::ResourceFlavor>("{metadata: {name: g}}"));
   state_.upsert(read<api::ClusterQueue>(

@@ -181,14 +181,18 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   const bool wakes =
       held && (asks_for_less(workload, *entry.shape) ||
                (has_class(workload) && entry.priority != workload.spec.priority.value_or(0)));
+  std::vector<Reclaimed> former;
   if (held) {
+    for (const PodSetReservation& one : entry.reservation->pod_sets) {
+      former.push_back(one.reclaimed);
+    }
     books_.usage.release(id);
   } else {
     books_.pending.dequeue(id);
   }
   read_spec(id, workload);
   entry.progress.reset();
-  auto reservation = books_.objects.read_reservation(workload, *entry.shape);
+  auto reservation = books_.objects.read_reservation(workload, *entry.shape, former);
   const std::string& cluster_queue = workload.status.admission->cluster_queue;
   const QueueInfo* queue = books_.queues.find(cluster_queue);
   if (queue == nullptr) {

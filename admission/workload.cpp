@@ -12,11 +12,15 @@ constexpr std::string_view admission_gated_by = "kueue.x-k8s.io/admission-gated-
 
 }  // namespace
 
-std::int32_t count_after_reclaim(const api::Workload& workload, const api::PodSet& pod_set) {
+std::int32_t reclaimable_count(const api::Workload& workload, const std::string& pod_set) {
   for (const auto& reclaimable : workload.status.reclaimable_pods) {
-    if (reclaimable.name == pod_set.name) return std::max(0, pod_set.count - reclaimable.count);
+    if (reclaimable.name == pod_set) return reclaimable.count;
   }
-  return pod_set.count;
+  return 0;
+}
+
+std::int32_t count_after_reclaim(const api::Workload& workload, const api::PodSet& pod_set) {
+  return std::max(0, pod_set.count - reclaimable_count(workload, pod_set.name));
 }
 
 bool ScanProgress::pending_flavors() const {

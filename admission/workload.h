@@ -79,11 +79,17 @@ struct ResourceFlavorChoice {
   friend bool operator==(const ResourceFlavorChoice&, const ResourceFlavorChoice&) = default;
 };
 
+/// Reclaimable pods, and the size of the pod set that they were counted of.
+struct Reclaimed {
+  std::int32_t pods = 0, of = 0;
+};
+
 struct PodSetReservation {
   std::string name;
   std::int32_t count = 0;
   std::vector<ResourceFlavorChoice> flavors;
   std::vector<ResourceAmount> usage;  ///< of all `count` pods
+  Reclaimed reclaimed;
   /// Where the pods are. One entry; or one for each flavor of the pod set, when it is not known
   /// which flavor has the topology.
   std::vector<PodPlaces> places;
@@ -176,6 +182,7 @@ TimePoint queue_order_time(const api::Workload& workload, const Config& config);
 /// not on hold, has no reservation, and does not wait for replacement pods.
 bool is_admissible(const api::Workload& workload);
 
+std::int32_t reclaimable_count(const api::Workload& workload, const std::string& pod_set);
 /// The number of pods in the pod set without reclaimable ones.
 std::int32_t count_after_reclaim(const api::Workload& workload, const api::PodSet& pod_set);
 

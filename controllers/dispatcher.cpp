@@ -178,8 +178,13 @@ void Dispatcher::wake_slices(const jobs::WorkloadPtr& before, const jobs::Worklo
   for (const api::ObjectKey& key : slices_of(*either)) queue_.add(key);
 }
 
-/// While a larger slice waits for the worker, the job there names an earlier one.
+/// While a larger slice waits for the worker, the job there names an earlier one, and goes with it.
 void Dispatcher::wake_slices(const std::string& cluster, const api::ObjectKey& workload) {
+  if (const auto known = deps_.local.workloads.get(workload)) {
+    if (!jobs::is_slice(*known)) return;
+    for (const api::ObjectKey& key : slices_of(*known)) queue_.add(key);
+    return;
+  }
   const auto worker = remote(cluster);
   if (!worker) return;
   const HubIdentity identity(deps_.local, cluster);
@@ -406,7 +411,7 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   }
   // What failed in an earlier attempt is no reason to end the next one.
   if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);
-  requests_.forget(key, WorkerVerb::create_copy);
+  if (!local.takes_over) requests_.forget(key, WorkerVerb::create_copy);
   const auto host = group->clusters.find(local.cluster_name);
   if (host == group->clusters.end()) return;
   // A creation whose answer was lost had happened.

@@ -83,6 +83,7 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::OpenGate action);
   Task<Status> run(api::ObjectKey key, dispatch::SetNominated action);
   Task<Status> run(api::ObjectKey key, dispatch::RecordWinner action);
+  Task<Status> run(api::ObjectKey key, dispatch::TakePlace action);
   Task<Status> run(api::ObjectKey key, dispatch::RunOnHub action);
   Task<Status> run(api::ObjectKey key, dispatch::SetCheck action);
   Task<Status> run(api::ObjectKey key, dispatch::CreateJob action);

@@ -111,6 +111,20 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
   co_return ok();
 }
 
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::TakePlace action) {
+  bool taken = false;
+  const auto wanted = [&](const api::Workload& workload) {
+    const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload.status);
+    auto status = dispatch::take_place(workload, check, action);
+    taken = status.has_value();
+    return status;
+  };
+  const Status done = co_await write_workload(key, wanted);
+  if (!done) co_return done;
+  if (!taken) co_return Error(Errc::conflict, changed_meanwhile);
+  co_return ok();
+}
+
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RunOnHub) {
   const TimePoint now = deps_.local.clock.now();
   bool recorded = false;

@@ -50,6 +50,16 @@ bool has_unreadable_workload(const clusters::LocalCluster& cluster, const jobs::
   });
 }
 
+/// Whether no pod set of the Workload holds more with these reclaimable pods than it does now.
+bool gives_back(const api::Workload& workload, const std::vector<api::ReclaimablePod>& pods) {
+  const auto& before = workload.status.reclaimable_pods;
+  return std::all_of(before.begin(), before.end(), [&](const api::ReclaimablePod& was) {
+    return std::any_of(pods.begin(), pods.end(), [&](const api::ReclaimablePod& is) {
+      return is.name == was.name && is.count >= was.count;
+    });
+  });
+}
+
 }  // namespace
 
 JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconcilerConfig config)
@@ -332,8 +342,9 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::SetReclaimable action) {
   const SteadyPoint here = cluster_.clock.steady();
   std::erase_if(reclaimed_, [here](const auto& one) { return one.second + together <= here; });
   const auto last = reclaimed_.find(key);
-  // This comes before what else is to be done, of which only an eviction is urgent.
-  if (last != reclaimed_.end() &&
+  // This comes before what else is to be done, of which only an eviction is urgent. A Workload that
+  // needs more than it holds does not wait either.
+  if (last != reclaimed_.end() && gives_back(*action.workload, action.pods) &&
       !api::is_true(action.workload->status.conditions, api::conditions::evicted)) {
     queue_.add_after(jobs::id_of(*job), last->second + together - here);
     co_return ok();

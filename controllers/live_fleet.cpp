@@ -95,6 +95,16 @@ bool unreadable_on(const clusters::RemoteCluster& remote, const OnHub& local) {
   });
 }
 
+/// Until the copy of the slice under which the job runs belongs to the job, the worker's manager
+/// may not have seen that the job was given to it. It would stop a job whose former slice is gone.
+bool is_noted(const clusters::RemoteCluster& remote, const jobs::GenericJob& job) {
+  const api::ObjectMeta& metadata = job.metadata();
+  const auto copy = remote.workloads.get({metadata.ns, jobs::prebuilt_workload(metadata)});
+  if (!copy || copy->metadata.deleting()) return true;
+  const api::OwnerReference* owner = copy->metadata.controller();
+  return owner && owner->uid == metadata.uid;
+}
+
 /// Of a worker that has nothing and is not the recorded one, nothing rests on how certain that is.
 void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                   const OnHub& local, dispatch::WorkerView* worker) {
@@ -128,7 +138,8 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   if (jobs::is_marked_elastic(*worker->job)) {
     worker->other_slice = under_other_slice(*worker->job, local.key);
     worker->named_is_over = worker->other_slice && named_slice_is_over(hub, *worker->job);
-    worker->handed_over = worker->job_shared && !worker->other_slice;
+    worker->handing_over =
+        worker->other_slice ? !is_noted(remote, *worker->job) : worker->job_shared;
   }
   if (worker->job->composed()) {
     worker->strays = !strays_on(remote, hub, worker->job, local.job).empty();
@@ -203,6 +214,26 @@ std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,
   return {keys.begin(), keys.end()};
 }
 
+namespace {
+
+/// The job goes on under a slice that was replaced, and the slice `key` has quota and no place yet.
+bool may_take_place(const clusters::LocalCluster& hub, const api::ObjectKey& key,
+                    const jobs::GenericJob& job, const api::ObjectKey& slice) {
+  const auto replaced = hub.workloads.get(slice);
+  if (!replaced || !jobs::was_replaced(*replaced) || dispatch::told_to_stop(job) ||
+      dispatch::has_ended(job)) {
+    return false;
+  }
+  const auto other = hub.workloads.get(key);
+  if (!other || other->metadata.deleting() || other->status.cluster_name) return false;
+  const api::Conditions& conditions = other->status.conditions;
+  return api::is_true(conditions, api::conditions::quota_reserved) &&
+         !api::is_true(conditions, api::conditions::finished) &&
+         !api::is_true(conditions, api::conditions::evicted);
+}
+
+}  // namespace
+
 bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& job,
                const api::ObjectKey& workload, const clusters::LocalCluster& hub) {
   const auto needs = [&](const api::ObjectKey& key) {
@@ -221,8 +252,9 @@ bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& jo
   };
   if (jobs::is_marked_elastic(job)) {
     const auto slices = slices_on_hub(job, hub, HubIdentity(hub, remote.name()));
-    return std::any_of(slices.begin(), slices.end(),
-                       [&](const api::ObjectKey& key) { return key != workload && needs(key); });
+    return std::any_of(slices.begin(), slices.end(), [&](const api::ObjectKey& key) {
+      return key != workload && (needs(key) || may_take_place(hub, key, job, workload));
+    });
   }
   const std::vector<std::string> names = jobs::workloads_of_copy(job);
   if (names.size() < 2) return false;

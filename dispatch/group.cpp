@@ -94,6 +94,7 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
   const std::string reason = job->not_managed_reason();
   view->job_active = reason.empty() && job->active();
   view->job_unended = reason.empty() && !has_ended(*job);
+  view->job_over = reason.empty() && has_ended(*job);
   if (!reason.empty()) {
     view->rejection = "The owner is not managed by Kueue: " + reason;
   }
@@ -103,6 +104,20 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
 bool are_known(const jobs::Lookup& hub, const std::vector<api::AdmissionCheckState>& checks) {
   return std::all_of(checks.begin(), checks.end(), [&hub](const api::AdmissionCheckState& check) {
     return hub.admission_check(check.name) != nullptr;
+  });
+}
+
+bool is_superseded(const jobs::Lookup& hub, const api::Workload& workload,
+                   const jobs::JobPtr& job) {
+  if (!job || !jobs::is_slice(workload)) return false;
+  const std::string key = workload.metadata.key().str();
+  const std::vector<jobs::WorkloadPtr> slices = hub.workloads_of(jobs::id_of(*job));
+  return std::any_of(slices.begin(), slices.end(), [&](const jobs::WorkloadPtr& other) {
+    const api::Conditions& of = other->status.conditions;
+    const bool going = other->metadata.deleting() || api::is_true(of, conditions::finished) ||
+                       api::is_true(of, conditions::evicted);
+    return jobs::replaced_slice(*other) == key && !going &&
+           api::is_true(of, conditions::quota_reserved) && !other->status.cluster_name;
   });
 }
 
@@ -158,6 +173,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   view.replaced = jobs::was_replaced(workload);
   view.takes_over = !view.cluster_name.empty() && view.check == CheckState::pending &&
                     jobs::is_slice(workload) && !jobs::replaced_slice(workload).empty();
+  view.superseded = is_superseded(hub, workload, job);
   view.nominated = status.nominated_cluster_names;
   read_owner(hub, workload, job, &view);
   return view;
@@ -249,7 +265,8 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_behind = job && local && leads &&
                       !job_update(*job, *worker.job, *local, worker.named_is_over).empty();
     view.job_under_other_slice = worker.other_slice;
-    view.job_handed_over = worker.handed_over;
+    view.job_left_behind = worker.other_slice && worker.named_is_over;
+    view.job_handing_over = worker.handing_over;
     view.job_active = worker.job->active();
     const bool told_to_stop = dispatch::told_to_stop(*worker.job);
     view.job_stopped = told_to_stop && !view.job_active;

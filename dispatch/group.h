@@ -48,8 +48,10 @@ struct WorkerView {
   bool job_shared = false;     ///< it runs for other Workloads of the hub, too
   bool other_slice = false;    ///< the elastic job runs under another slice than this Workload
   bool named_is_over = false;  ///< the same, and that one is over on the hub
-  bool handed_over = false;    ///< it runs under this slice, and is to be given to a later one
-  bool strays = false;         ///< of a job of several objects: some have none on the hub any more
+  /// It runs under this slice and is to be given to a later one, or its manager may not know yet
+  /// that it was.
+  bool handing_over = false;
+  bool strays = false;  ///< of a job of several objects: some have none on the hub any more
   Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse
   bool of_another_life = false;  ///< the copy or the job is of an older Workload or job of the name
 };

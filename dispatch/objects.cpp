@@ -196,6 +196,16 @@ std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
   return status;
 }
 
+std::optional<api::WorkloadStatus> take_place(const api::Workload& workload,
+                                              const api::AdmissionCheckState* check,
+                                              const TakePlace& place) {
+  api::WorkloadStatus status = workload.status;
+  if (!may_be_placed(status, check) || status.cluster_name) return {};
+  status.cluster_name = place.cluster;
+  status.nominated_cluster_names.clear();
+  return status;
+}
+
 std::optional<api::WorkloadStatus> record_hub(const api::Workload& workload,
                                               const api::AdmissionCheckState* check,
                                               TimePoint now) {

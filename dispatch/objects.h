@@ -53,6 +53,11 @@ std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
 /// Of the check and the condition Dispatched, and of the event.
 constexpr std::string_view runs_on_hub_message = "The job runs on the hub, as it asks to";
 
+/// The status with the cluster of TakePlace. Nothing when the workload has one, or lost its quota.
+std::optional<api::WorkloadStatus> take_place(const api::Workload& workload,
+                                              const api::AdmissionCheckState* check,
+                                              const TakePlace& place);
+
 /// The same for a job that runs on the hub: without clusterName.
 std::optional<api::WorkloadStatus> record_hub(const api::Workload& workload,
                                               const api::AdmissionCheckState* check, TimePoint now);

@@ -116,6 +116,17 @@ TEST(RecordWinner, IsOneChangeOfEverything) {
   EXPECT_TRUE(api::is_true(w.status.conditions, "Admitted"));
 }
 
+TEST(TakePlace, LeavesTheCheckAsItIs) {
+  api::Workload w = workload();
+  const auto status = take_place(w, api::find_check(w.status, "mk"), {"east"});
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->cluster_name, "east");
+  EXPECT_TRUE(status->nominated_cluster_names.empty());
+  EXPECT_EQ(status->admission_checks[0].state, api::CheckState::Pending);
+  w.status = *status;
+  EXPECT_FALSE(take_place(w, api::find_check(w.status, "mk"), {"west"}));
+}
+
 TEST(RecordHub, IsOneChangeWithoutACluster) {
   api::Workload w = workload();
   const auto status = record_hub(w, api::find_check(w.status, "mk"), now);

@@ -19,6 +19,7 @@ struct Waits {
   bool operator()(const RecordWinner& a) const { return a.cluster != host || of(host); }
   bool operator()(const CreateJob&) const { return true; }
   bool operator()(const SetNominated&) const { return true; }
+  bool operator()(const TakePlace&) const { return true; }
   bool operator()(const RunOnHub&) const { return true; }
   bool operator()(const ReleaseJob&) const {
     return std::any_of(stopping.begin(), stopping.end(), [this](const std::string& cluster) {

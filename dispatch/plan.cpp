@@ -46,7 +46,7 @@ bool is_free(const ClusterView& v) {
 /// Whether a removal has something to do. Objects that are already being deleted are left alone,
 /// and so is the slice under which an elastic job runs until a later one has its place.
 bool removable(const ClusterView& v) {
-  if (!v.connected || v.job_handed_over) return false;
+  if (!v.connected || v.job_handing_over) return false;
   if (holds_own_job(v) && !v.job_deleting) return true;
   return v.copy && (!v.copy->deleting || v.copy->has_finalizers);
 }
@@ -360,7 +360,9 @@ Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v, TimePo
 /// The worker lacks the Job, or a part of it.
 Plan create_job(Plan plan, const GroupView& g, const ClusterView& v) {
   const std::string& name = g.local.cluster_name;
-  if (v.certainty == Certainty::unreadable) return plan;
+  if (v.certainty == Certainty::unreadable || g.local.superseded || g.local.job_over) return plan;
+  // One of the other checks was added, or has changed its mind.
+  if (!g.local.other_checks_ready) return plan;
   if (!v.job_refused.empty()) {
     plan = set_check(std::move(plan), CheckState::retry,
                      "Worker cluster \"" + name + "\" refuses the job (" + v.job_refused +
@@ -396,7 +398,7 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
   return plan;
 }
 
-/// The worker has no room for the larger size of a Job yet. It waits there only while the Job goes
+/// The worker has not admitted the larger size of a Job yet. It waits there only while the Job goes
 /// on with the size that it has.
 Plan wait_for_room(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
                    const PlanConfig& config) {
@@ -411,7 +413,7 @@ Plan wait_for_room(Plan plan, const GroupView& g, const ClusterView& v, TimePoin
   return set_check(std::move(plan), CheckState::retry,
                    std::string("The job ") + (stopped ? "was stopped" : "does not run") +
                        " on worker cluster \"" + g.local.cluster_name +
-                       "\", which has no room for its larger size, resetting for re-dispatch",
+                       "\", which has not admitted its larger size, resetting for re-dispatch",
                    true);
 }
 
@@ -423,10 +425,10 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
     plan.actions.push_back(CopyJobStatus{name, v.job_ended});
   }
   // The hub's Job learns its end, and ends its Workload.
-  if (v.job_ended || v.certainty == Certainty::unreadable) return plan;
+  if (v.job_ended || g.local.job_over || v.certainty == Certainty::unreadable) return plan;
   if (!v.copy) {
-    if (v.kind_served) plan.actions.push_back(CreateCopy{name});
-    return plan;
+    if (v.kind_served && g.local.other_checks_ready) plan.actions.push_back(CreateCopy{name});
+    return wait_for_room(std::move(plan), g, v, now, config);
   }
   const RemoteCopy& copy = *v.copy;
   const bool over = copy.evicted || copy.deleting || copy.removal_begun || copy.of_another_life;
@@ -435,6 +437,8 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
     return plan;
   }
   if (copy.drift == Drift::updatable) plan.actions.push_back(UpdateCopy{name});
+  // The larger size is for when all of them are Ready.
+  if (!g.local.other_checks_ready) return plan;
   if (!copy.admitted_at) return wait_for_room(std::move(plan), g, v, now, config);
   plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
   return run_job(std::move(plan), g, v);
@@ -653,6 +657,16 @@ std::string why_not_elsewhere(const GroupView& g, const std::string& winner, Tim
   return not_elsewhere(ranking_of(g, now, config), winner);
 }
 
+/// Where the Job runs under a slice that is over, and that had no place yet when this larger one
+/// got its quota.
+std::optional<std::string> left_behind(const GroupView& g) {
+  for (const auto& [name, v] : g.clusters) {
+    const bool goes_on = !v.job_ended && !v.job_stopped && !v.job_stopping && !v.job_deleting;
+    if (v.connected && v.listed && holds_job(v) && v.job_left_behind && goes_on) return name;
+  }
+  return std::nullopt;
+}
+
 /// No cluster is recorded: record the winner, or make it possible that a worker wins.
 Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
@@ -664,7 +678,7 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   }
   // 9b. The hub is already taking the workload back; or it has lost the record of the worker that
   // runs the Job, and the operator has to say what is to happen.
-  if (g.local.check == CheckState::retry || where_held(g)) return plan;
+  if (g.local.check == CheckState::retry || where_held(g) || g.local.superseded) return plan;
   if (config.attempts_max > 0 && g.local.retries >= config.attempts_max) {
     return set_check(std::move(plan), CheckState::rejected,
                      "The workload lost its worker cluster " + std::to_string(g.local.retries) +
@@ -674,6 +688,17 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   // 9c. The Job ended on a worker that was lost meanwhile. Rule 8 brings the result home.
   if (const auto there = ended_there(g)) {
     plan.actions.push_back(RecordWinner{*there, "The workload ended on \"" + *there + "\""});
+    return plan;
+  }
+  // The Workload is about to be Finished.
+  if (g.local.job_over) return plan;
+  // The Job goes on where it is, and the larger size is asked for there.
+  if (const auto there = left_behind(g)) {
+    if (contains(g.local.nominated, *there)) {
+      plan.actions.push_back(TakePlace{*there});
+    } else {
+      plan.actions.push_back(SetNominated{{*there}});
+    }
     return plan;
   }
   // 9d. A copy was admitted: write the start lock, remove the losers, create the Job.
@@ -763,7 +788,8 @@ Plan plan_once(const GroupView& g, TimePoint now, const PlanConfig& config) {
 
 bool writes_workload(const Action& action) {
   return std::holds_alternative<SetNominated>(action) ||
-         std::holds_alternative<RecordWinner>(action) || std::holds_alternative<RunOnHub>(action) ||
+         std::holds_alternative<RecordWinner>(action) ||
+         std::holds_alternative<TakePlace>(action) || std::holds_alternative<RunOnHub>(action) ||
          std::holds_alternative<SetCheck>(action) || std::holds_alternative<FinishLocal>(action);
 }
 
@@ -863,6 +889,9 @@ std::string text(const SetNominated& a) {
 }
 std::string text(const RecordWinner& a) {
   return "record winner " + a.cluster;
+}
+std::string text(const TakePlace& a) {
+  return "take place on " + a.cluster;
 }
 std::string text(const RunOnHub&) {
   return "run on the hub";

@@ -51,6 +51,11 @@ struct LocalView {
   /// A larger slice of an elastic job that has the place of the slice before it, whose size the Job
   /// there keeps until the worker has admitted this one.
   bool takes_over = false;
+  /// A larger slice is to replace this one, and has its quota, but not its place: that one races. A
+  /// Job that is sent for this one would be removed at once.
+  bool superseded = false;
+  /// The hub's Job has ended, so this Workload is about to be Finished.
+  bool job_over = false;
   bool evicted = false;  ///< Evicted is True
   std::string evicted_message;
   TimePoint evicted_at{};
@@ -196,8 +201,11 @@ struct ClusterView {
   bool job_shared = false;
   /// The Job of an elastic job runs there under another slice than this Workload.
   bool job_under_other_slice = false;
-  /// The Job of an elastic job still runs under this slice, and is to be given to a later one.
-  bool job_handed_over = false;
+  /// The same, and that one is over on the hub.
+  bool job_left_behind = false;
+  /// The Job of an elastic job still runs under this slice and is to be given to a later one, or
+  /// the worker's manager may not know yet that it was.
+  bool job_handing_over = false;
   /// The hub's Job was changed in a way that this one is to follow, such as its scale.
   bool job_behind = false;
   /// Of a Job that is made of several objects: some are still to be created.
@@ -322,6 +330,10 @@ struct RecordWinner {
   std::string message;
   std::string not_elsewhere = {};  ///< as of SetNominated
 };
+/// Sets status.clusterName of a larger slice and clears the nominations; the check stays.
+struct TakePlace {
+  std::string cluster;
+};
 /// Sets the check to Ready without a cluster, and clears the nominations, in one write.
 struct RunOnHub {};
 struct SetCheck {
@@ -383,8 +395,8 @@ struct TellState {
 
 using Action =
     std::variant<RemoveRemote, CreateCopy, UpdateCopy, OpenGate, SetNominated, RecordWinner,
-                 RunOnHub, SetCheck, CreateJob, UpdateJob, RemoveStrays, CopyJobStatus, ReleaseJob,
-                 EndJob, DeactivateRemote, FinishLocal, Confirm, TellState>;
+                 TakePlace, RunOnHub, SetCheck, CreateJob, UpdateJob, RemoveStrays, CopyJobStatus,
+                 ReleaseJob, EndJob, DeactivateRemote, FinishLocal, Confirm, TellState>;
 
 /// The actions are in order: each runs only after those before it succeeded, but requests to
 /// workers only hold up what depends on them, see waits_for(). Removals and copies that follow each

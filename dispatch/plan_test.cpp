@@ -1140,16 +1140,16 @@ TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
                         })),
             "copy final status from a");
   EXPECT_EQ(step(change(larger_slice().copy("a"), [](ClusterView& v) { v.job_stopped = true; })),
-            "check Retry (The job was stopped on worker cluster \"a\", which has no room for its "
-            "larger size, resetting for re-dispatch)");
+            "check Retry (The job was stopped on worker cluster \"a\", which has not admitted "
+            "its larger size, resetting for re-dispatch)");
   const Given never = change(larger_slice().copy("a"), [](ClusterView& v) {
     v.job = RemoteJob::absent;
     v.job_under_other_slice = false;
   });
   EXPECT_EQ(step(never), "look again in 50s");
   EXPECT_EQ(step(Given{never}.with([](Given& g) { g.local.quota_reserved_at = now - 2min; })),
-            "check Retry (The job does not run on worker cluster \"a\", which has no room for its "
-            "larger size, resetting for re-dispatch)");
+            "check Retry (The job does not run on worker cluster \"a\", which has not admitted "
+            "its larger size, resetting for re-dispatch)");
   EXPECT_EQ(step(larger_slice().known("a", Certainty::unreadable)), "look again in 50s");
   EXPECT_EQ(step(larger_slice().lost("a", 50s)), "look again in 10s") << "then it is told";
   EXPECT_EQ(step(larger_slice().lost("a", 15min)), "check Retry (Admitting remote lost)");
@@ -1160,22 +1160,72 @@ TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
             "record winner a, create job on a");
 }
 
+TEST(Plan, ASliceWhoseSuccessorRacesByItselfSendsNoJob) {
+  const auto superseded = [](Given& g) { g.local.superseded = true; };
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  EXPECT_EQ(step(Given{"a"}.admitted("a", 1s).with(superseded)), "") << "no place is recorded";
+  EXPECT_EQ(step(Given{"a"}.won("a").admitted("a", 1s).with(superseded)), "")
+      << "the write was on its way when the other one got its quota";
+}
+
+TEST(Plan, ASliceWithoutAPlaceTakesTheOneWhereTheJobRunsUnderOneThatIsOver) {
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  const auto behind = [](Given& g) {
+    ClusterView& v = g.clusters["a"];
+    v.job_under_other_slice = v.job_left_behind = true;
+  };
+  const Given given = Given{"a", "b"}.admitted("b", 1s).job("a").with(behind);
+  EXPECT_EQ(step(given), "take place on a");
+  EXPECT_EQ(step(Given{given}.with([](Given& g) { g.local.nominated = {"b"}; })), "nominate [a]");
+  EXPECT_EQ(step(Given{given}.with([](Given& g) { g.clusters["a"].job_stopped = true; })),
+            "record winner b");
+  EXPECT_EQ(step(Given{given}.with([](Given& g) { g.clusters["a"].job_left_behind = false; })),
+            "record winner b")
+      << "the slice under which it runs sees to it";
+}
+
+TEST(Plan, ALargerSliceThatCannotBeCopiedWaitsOnlyWhileTheJobRuns) {
+  const auto gone = [](Given& g) {
+    ClusterView& v = g.clusters["a"];
+    v.job = RemoteJob::absent;
+    v.job_under_other_slice = false;
+    g.local.quota_reserved_at = now - 2min;
+  };
+  EXPECT_EQ(describe(plan(larger_slice().with(gone), now, {})),
+            "copy to a, check Retry (The job does not run on worker cluster \"a\", which has not "
+            "admitted its larger size, resetting for re-dispatch)");
+}
+
+TEST(Plan, WhatHasEndedOnTheHubIsSentNowhere) {
+  const auto over = [](Given& g) { g.local.job_over = true; };
+  EXPECT_EQ(describe(plan(Given{"a"}.admitted("a", 1s).with(over), now, {})), "");
+  EXPECT_EQ(describe(plan(Given{"a"}.won("a").admitted("a", 1s).with(over), now, {})), "");
+  EXPECT_EQ(describe(plan(larger_slice().with(over), now, {})), "look again in 50s");
+}
+
+TEST(Plan, ALargerSliceWaitsForTheOtherChecks) {
+  const auto waits = [](Given& g) { g.local.other_checks_ready = false; };
+  EXPECT_EQ(describe(plan(larger_slice().with(waits), now, {})), "");
+  EXPECT_EQ(describe(plan(larger_slice().admitted("a", 1s).with(waits), now, {})), "");
+  EXPECT_EQ(describe(plan(Given{"a"}.won("a").admitted("a", 1s).with(waits), now, {})), "");
+}
+
 TEST(Plan, ASliceUnderWhichAJobRunsStaysUntilItWasHandedOver) {
   const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
   const auto replaced = [](Given& g) {
     g.local.finished = g.local.replaced = true;
     g.local.job_active = true;
-    g.clusters["a"].job_shared = g.clusters["a"].job_handed_over = true;
+    g.clusters["a"].job_shared = g.clusters["a"].job_handing_over = true;
   };
   const Given handing = Given{"a"}.won("a").admitted("a", 9s).job("a").with(replaced);
   EXPECT_EQ(step(handing), "");
   const Given handed = Given{handing}.with([](Given& g) {
-    g.clusters["a"].job_handed_over = false;
+    g.clusters["a"].job_handing_over = false;
     g.clusters["a"].job_under_other_slice = true;
   });
   EXPECT_EQ(step(handed), "remove copy on a") << "the job runs under the next slice";
   const Given alone = Given{handing}.with(
-      [](Given& g) { g.clusters["a"].job_shared = g.clusters["a"].job_handed_over = false; });
+      [](Given& g) { g.clusters["a"].job_shared = g.clusters["a"].job_handing_over = false; });
   EXPECT_EQ(step(alone), "remove job and copy on a") << "no slice takes over any more";
   EXPECT_EQ(step(Given{alone}.lost("a", 20min)), "") << "the job is the next slice's matter";
 }

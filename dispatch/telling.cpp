@@ -128,11 +128,13 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
                        ", which does not let the hub read how its job ended: " + v.reading->why,
                    v.reading->since};
   }
-  if (g.local.takes_over && !v.job_ended) {
-    return Trouble{reasons::waiting_for_room_to_grow,
-                   "Worker cluster " + quoted(name) +
-                       " has no room for the larger size yet; the job goes on with its present one",
-                   g.local.quota_reserved_at};
+  if (g.local.takes_over && !v.job_ended && g.local.other_checks_ready) {
+    const std::string why = v.copying ? " does not take the larger size: " + v.copying->why
+                                      : " has no room for the larger size yet";
+    return Trouble{
+        reasons::waiting_for_room_to_grow,
+        "Worker cluster " + quoted(name) + why + "; the job goes on with its present one",
+        v.copying ? v.copying->since : g.local.quota_reserved_at};
   }
   const bool lacking = v.job == RemoteJob::absent || v.job_incomplete;
   if (lacking && v.creating_job) {

@@ -66,6 +66,23 @@ TEST(Telling, AJobThatTheHubHasNoRecordOfIsTold) {
   EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
 }
 
+TEST(Telling, WhyALargerSizeWaitsIsTold) {
+  GroupView g = hosted();
+  g.local.check = CheckState::pending;
+  g.local.takes_over = true;
+  EXPECT_EQ(
+      told(g),
+      "WaitingForRoomToGrow: Worker cluster \"a\" has no room for the larger size yet; the job "
+      "goes on with its present one");
+  g.clusters["a"].copying = Failing{now - 5min, "no namespace"};
+  EXPECT_EQ(
+      told(g),
+      "WaitingForRoomToGrow: Worker cluster \"a\" does not take the larger size: no namespace; "
+      "the job goes on with its present one");
+  g.local.other_checks_ready = false;
+  EXPECT_EQ(told(g), "") << "the checks tell for themselves";
+}
+
 TEST(Telling, AJobThatRunsOnTheHubMissesNoWorker) {
   GroupView g = racing();
   lose(&g, "a", 5min);

@@ -22,8 +22,11 @@ bool is_evicted(const api::Workload& workload) {
   return api::is_true(workload.status.conditions, api::conditions::evicted);
 }
 
-/// The number of slices that came before this one, as far back as they are known.
-std::size_t place_in_chain(const api::Workload& slice, const std::vector<WorkloadPtr>& known) {
+/// When the slice was created, and how many came before it, both as far back as they are known. A
+/// clock that was set back may say of one that it was created before those that it replaces.
+std::tuple<std::optional<TimePoint>, std::size_t, std::string> age_of(
+    const api::Workload& slice, const std::vector<WorkloadPtr>& known) {
+  std::optional<TimePoint> created = slice.metadata.creation_timestamp;
   std::size_t place = 0;
   std::string before = replaced_slice(slice);
   while (!before.empty() && place < known.size()) {
@@ -31,9 +34,11 @@ std::size_t place_in_chain(const api::Workload& slice, const std::vector<Workloa
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& other) {
       return other->metadata.key().str() == before;
     });
-    before = found == known.end() ? std::string() : replaced_slice(**found);
+    if (found == known.end()) break;
+    created = std::max(created, (*found)->metadata.creation_timestamp);
+    before = replaced_slice(**found);
   }
-  return place;
+  return {created, place, slice.metadata.uid};
 }
 
 bool finished_for(const api::Workload& workload, std::string_view reason) {
@@ -131,12 +136,9 @@ std::string slice_name_for(const JobView& view) {
 
 std::vector<WorkloadPtr> by_age(std::vector<WorkloadPtr> slices,
                                 const std::vector<WorkloadPtr>& known) {
-  const auto age = [&](const WorkloadPtr& slice) {
-    const api::ObjectMeta& meta = slice->metadata;
-    return std::make_tuple(meta.creation_timestamp, place_in_chain(*slice, known), meta.uid);
-  };
-  std::sort(slices.begin(), slices.end(),
-            [&](const WorkloadPtr& a, const WorkloadPtr& b) { return age(a) < age(b); });
+  std::sort(slices.begin(), slices.end(), [&](const WorkloadPtr& a, const WorkloadPtr& b) {
+    return age_of(*a, known) < age_of(*b, known);
+  });
   return slices;
 }
 

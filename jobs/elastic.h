@@ -28,8 +28,8 @@ bool was_replaced(const api::Workload& workload);
 /// The same of a job without a view, prebuilt Workloads aside.
 bool is_elastic(const GenericJob& job, const JobPolicy& policy);
 
-/// The slices, the oldest first. Creation times are whole seconds, and a job may grow faster than
-/// that: of two slices with the same time, the newer is the one that replaces the other. `known`
+/// The slices, the oldest first. Creation times are whole seconds, a job may grow faster than that,
+/// and a clock may be set back: a slice that replaces another one is the newer of the two. `known`
 /// are the slices in which these replacements are looked up.
 std::vector<WorkloadPtr> by_age(std::vector<WorkloadPtr> slices,
                                 const std::vector<WorkloadPtr>& known);

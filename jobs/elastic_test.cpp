@@ -142,6 +142,13 @@ TEST_F(Elastic, OfTwoSlicesOfOneSecondTheOneThatWasReplacedIsTheOlder) {
   expect_finish(0, "WorkloadSliceReplaced");
 }
 
+TEST_F(Elastic, ASliceIsNewerThanTheOneItReplacesWhateverTheClockOfTheServerSays) {
+  slice(2, true);
+  slice(5, true).metadata.creation_timestamp = now - std::chrono::minutes(5);
+  pods(5);
+  expect_finish(0, "WorkloadSliceReplaced");
+}
+
 TEST_F(Elastic, OfTwoSlicesWithQuotaTheOlderOneEnds) {
   slice(2, true);
   slice(5, true);

@@ -1,6 +1,7 @@
 #include "jobs/plan_rules.h"
 
 #include "jobs/admission_info.h"
+#include "jobs/elastic.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -13,6 +14,31 @@ namespace conditions = api::conditions;
 
 bool from_workload_class(const std::optional<api::PriorityClassRef>& ref) {
   return ref && ref->kind == api::priority::workload_kind;
+}
+
+std::int32_t count_for(const std::vector<api::ReclaimablePod>& all, const std::string& pod_set) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == pod_set; });
+  return found == all.end() ? 0 : found->count;
+}
+
+/// While an elastic job changes its size its Workload has more pods, or fewer. What the Workload
+/// needs no more is what it has beyond the pods that the job will yet need. That the job is smaller
+/// gives nothing back: its Workload shrinks as well, or the job gets its size again.
+std::vector<api::ReclaimablePod> beyond_need(const GenericJob& job, const api::Workload& workload) {
+  const std::vector<api::ReclaimablePod> of_job = job.reclaimable_pods();
+  const std::vector<std::int32_t> counts = job.pod_counts();
+  std::vector<api::ReclaimablePod> out;
+  for (std::size_t i = 0; i < workload.spec.pod_sets.size() && i < counts.size(); ++i) {
+    const api::PodSet& set = workload.spec.pod_sets[i];
+    const std::int32_t of_these = count_for(of_job, set.name);
+    const std::int32_t needed = std::max(0, counts[i] - of_these);
+    const bool unknown = of_these == 0 && set.count > counts[i];
+    const std::int32_t pods =
+        unknown ? count_for(workload.status.reclaimable_pods, set.name) : set.count - needed;
+    if (pods > 0) out.push_back({set.name, pods});
+  }
+  return out;
 }
 
 }  // namespace
@@ -60,16 +86,12 @@ Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job)
 
 std::optional<JobAction> follow_reclaimable(const JobView& view, const WorkloadPtr& workload) {
   if (!view.policy.reclaimable_pods) return {};
-  auto reclaimable = view.job->reclaimable_pods();
-  // The Workload may have fewer pods than its job while an elastic job changes its size.
-  for (api::ReclaimablePod& pods : reclaimable) {
-    for (const api::PodSet& set : workload->spec.pod_sets) {
-      if (set.name == pods.name) pods.count = std::min(pods.count, set.count);
-    }
-  }
+  const bool resizes = is_elastic(*view.job, view.policy);
+  const std::vector<api::ReclaimablePod> reclaimable =
+      resizes ? beyond_need(*view.job, *workload) : view.job->reclaimable_pods();
   // This applies without quota too: the Workload then asks for less.
   if (reclaimable == workload->status.reclaimable_pods) return {};
-  return SetReclaimable{workload, std::move(reclaimable)};
+  return SetReclaimable{workload, reclaimable};
 }
 
 std::optional<JobAction> follow_priority(const JobView& view, const WorkloadPtr& workload) {

@@ -293,16 +293,27 @@ TEST(FollowReclaimable, AJobWithMoreParallelismThanCompletionsNeedsAPodForEachCo
   EXPECT_EQ(plan(later, workload), "reclaimable 1");
 }
 
-TEST(FollowReclaimable, NoMorePodsAreReclaimedThanTheWorkloadHas) {
+TEST(FollowReclaimable, WhileAnElasticJobChangesItsSizeItsWorkloadKeepsWhatTheJobNeeds) {
   JobView view = view_of(R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
       "spec": {"suspend": false, "parallelism": 4, "completions": 4}, "status": {"active": 1,
       "ready": 1, "startTime": "2026-01-01T00:00:00Z", "succeeded": 3}})");
   view.policy.wait_for_pods_ready = false;
-  const auto smaller = std::make_shared<api::Workload>(admitted());
-  smaller->spec.pod_sets.front().count = 2;
-  const auto action = follow_reclaimable(view, smaller);
-  ASSERT_TRUE(action);
-  EXPECT_EQ(describe({*action}), "reclaimable 2");
+  const auto reclaimable = [](const JobView& job, int pods, int before = 0) {
+    const auto workload = std::make_shared<api::Workload>(admitted());
+    workload->spec.pod_sets.front().count = pods;
+    if (before > 0) workload->status.reclaimable_pods = {{"main", before}};
+    const auto action = follow_reclaimable(job, workload);
+    return action ? describe({*action}) : "";
+  };
+  EXPECT_EQ(reclaimable(view, 4), "reclaimable 3");
+  EXPECT_EQ(reclaimable(view, 2), "reclaimable 1") << "one pod goes on";
+  EXPECT_EQ(reclaimable(view, 1), "");
+  JobView shrunk = view_of(R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+      "spec": {"suspend": false, "parallelism": 2, "completions": 9}, "status": {"active": 2,
+      "ready": 2, "startTime": "2026-01-01T00:00:00Z", "succeeded": 7}})");
+  EXPECT_EQ(reclaimable(shrunk, 5, 3), "") << "its Workload shrinks as well";
+  EXPECT_EQ(reclaimable(shrunk, 2, 3), "reclaimable 0");
+  EXPECT_EQ(reclaimable(shrunk, 5), "") << "or a user made the job smaller than it is to be";
 }
 
 TEST(BuildWorkload, LabelsAreCopiedWhereAskedFor) {

@@ -29,17 +29,23 @@ bool is_list_or_watch(const net::HttpRequest& request) {
 
 class FaultyStream final : public net::BodyStream {
  public:
-  FaultyStream(std::shared_ptr<net::BodyStream> inner, Clock& clock, Rng& rng,
-               std::shared_ptr<const NetworkFaults> faults)
-      : inner_(std::move(inner)), clock_(clock), rng_(rng), faults_(std::move(faults)) {}
+  FaultyStream(std::shared_ptr<net::BodyStream> inner, net::HttpRequest request, Clock& clock,
+               Rng& rng, std::shared_ptr<const NetworkFaults> faults)
+      : inner_(std::move(inner)),
+        request_(std::move(request)),
+        clock_(clock),
+        rng_(rng),
+        faults_(std::move(faults)) {}
 
   Task<Result<std::optional<std::string>>> next() override {
     auto piece = co_await inner_->next();
-    if (faults_->partitioned || rng_.chance(faults_->half_open_watch)) {
+    const bool concerned = !faults_->concerns || faults_->concerns(request_);
+    const auto happens = [&](double chance) { return concerned && rng_.chance(chance); };
+    if (faults_->partitioned || happens(faults_->half_open_watch)) {
       for (;;) co_await clock_.sleep_for(std::chrono::hours(1));
     }
-    if (rng_.chance(faults_->cut_watch)) co_return Error(Errc::unavailable, "watch cut (fault)");
-    if (rng_.chance(faults_->gone_in_watch)) co_return std::optional<std::string>(gone_event());
+    if (happens(faults_->cut_watch)) co_return Error(Errc::unavailable, "watch cut (fault)");
+    if (happens(faults_->gone_in_watch)) co_return std::optional<std::string>(gone_event());
     const Duration delay(rng_.between(faults_->delay_min.count(),
                                       std::max(faults_->delay_min, faults_->delay_max).count()));
     if (delay > Duration(0)) co_await clock_.sleep_for(delay);
@@ -53,6 +59,7 @@ class FaultyStream final : public net::BodyStream {
   }
 
   std::shared_ptr<net::BodyStream> inner_;
+  const net::HttpRequest request_;
   Clock& clock_;
   Rng& rng_;
   std::shared_ptr<const NetworkFaults> faults_;
@@ -123,6 +130,7 @@ Task<Result<net::HttpResponse>> FaultySender::send(net::HttpRequest request,
     co_await delay();
     co_return std::move(*refused);
   }
+  net::HttpRequest of_stream(request.method, request.target);
   auto answer = co_await inner_.send(std::move(request), options);
   if (faults_->partitioned || rng_.chance(faults_->hang_reply)) {
     co_return co_await hang(options.deadline);
@@ -132,8 +140,8 @@ Task<Result<net::HttpResponse>> FaultySender::send(net::HttpRequest request,
   }
   co_await delay();
   if (answer && answer->stream) {
-    answer->stream =
-        std::make_shared<FaultyStream>(std::move(answer->stream), clock_, rng_, faults_);
+    answer->stream = std::make_shared<FaultyStream>(std::move(answer->stream), std::move(of_stream),
+                                                    clock_, rng_, faults_);
   }
   co_return limited(std::move(answer));
 }

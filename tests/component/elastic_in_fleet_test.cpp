@@ -227,6 +227,37 @@ TEST_F(ElasticJobsInFleet, ALargerSizeThatIsEvictedEarlyKeepsItsQuotaWhileTheJob
   EXPECT_EQ(job("j").status.active, 2);
 }
 
+TEST_F(ElasticJobsInFleet, ALargerSizeThatNeverCameToTheWorkerGivesItsQuotaBack) {
+  const std::string name = start_two({"east", "west"});
+  network_.faults(name).partitioned = true;
+  scale(6);
+  settle(10s);
+  const api::ObjectKey larger = live().at(0).metadata.key();
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, larger, R"({"spec": {"active": false}})"));
+  settle(10s);
+  network_.faults(name).partitioned = false;
+  until("its quota is free", [&] { return used(cluster_) == "0"; }, 1min);
+  EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
+}
+
+/// A manager that sees the end of the former slice first would stop the job, which has none then.
+TEST_F(ElasticJobsInFleet, TheFormerSizeStaysUntilTheWorkersManagerKnowsOfTheNext) {
+  const std::string name = start_two({"east", "west"});
+  kube::NetworkFaults& faults = workers_.at(name).manager->faults();
+  faults.concerns = [](const net::HttpRequest& request) {
+    return request.target.find("/batch/v1/jobs") != std::string::npos;
+  };
+  faults.half_open_watch = 1;
+  scale(4);
+  settle_running(name, 1min);
+  EXPECT_EQ(runs(name), 4);
+  EXPECT_EQ(held_by(name), "workloads 2, jobs 1");
+  faults.half_open_watch = 0;
+  until("it knows", [&] { return held_by(name) == "workloads 1, jobs 1"; }, 10min);
+  settle_running(name);
+  expect_same(name);
+}
+
 TEST_F(ElasticJobsInFleet, ALostWorkerIsLeftWithTheLargerSize) {
   const std::string name = start_two({"east", "west"});
   scale(4);

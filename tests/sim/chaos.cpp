@@ -80,6 +80,7 @@ const std::vector<Chaos::Kind>& Chaos::kinds() {
       {Trouble::deactivation, 3, &Chaos::deactivate},
       {Trouble::stop_policies, 2, &Chaos::stop_queue},
       {Trouble::edits, 3, &Chaos::edit_job},
+      {Trouble::elastic, 6, &Chaos::scale_job},
       {Trouble::configs, 3, &Chaos::change_config},
       {Trouble::check_swaps, 2, &Chaos::swap_check},
       {Trouble::addresses, 2, &Chaos::move_server},
@@ -426,6 +427,19 @@ Task<> Chaos::edit_job() {
       {"metadata",
        {{"labels",
          {{"kueue.x-k8s.io/priority-class", rng_.chance(0.5) ? "important" : "ordinary"}}}}}};
+  co_await hub->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
+}
+
+/// A user gives an elastic Job another size.
+Task<> Chaos::scale_job() {
+  SimCluster* hub = any_hub();
+  auto all = jobs_of(hub);
+  std::erase_if(all, [](const apiserver::StoredPtr& job) {
+    return !is_elastic(job->value()) || !outcome_of(job->value()).empty();
+  });
+  if (all.empty()) co_return;
+  const auto job = all[std::size_t(rng_.between(0, std::int64_t(all.size()) - 1))];
+  const Json patch = {{"spec", {{"parallelism", rng_.between(1, 5)}}}};
   co_await hub->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
 }
 

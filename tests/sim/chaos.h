@@ -64,6 +64,7 @@ class Chaos {
   Task<> deactivate();
   Task<> stop_queue();
   Task<> edit_job();
+  Task<> scale_job();
   Task<> change_config();
   Task<> swap_check();
   Task<> move_server();

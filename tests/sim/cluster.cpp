@@ -58,6 +58,24 @@ const apiserver::Server& model_server(bool job_kinds) {
   return job_kinds ? all_kinds.server : jobs_only.server;
 }
 
+/// What a manager logs, among what happens.
+class HistoryLog final : public LogSink {
+ public:
+  HistoryLog(History& history, std::string identity)
+      : history_(history), identity_(std::move(identity)) {}
+  bool enabled(LogLevel) const override { return true; }
+  void write(LogLevel, std::string_view logger, std::string_view message,
+             std::initializer_list<KV> values) override {
+    std::string line = identity_ + " says, " + std::string(logger) + ": " + std::string(message);
+    for (const KV& one : values) line += " " + std::string(one.key) + "=\"" + one.value + "\"";
+    history_.note(line);
+  }
+
+ private:
+  History& history_;
+  const std::string identity_;
+};
+
 }  // namespace
 
 /// Kubeconfigs name hosts; each leads to the server of a cluster.
@@ -290,6 +308,11 @@ LinkDeps SimCluster::manager_link(const Process& process,
                   &around_.tampering};
 }
 
+Log SimCluster::log_of(const Author& author) {
+  if (around_.log_of != name_) return Log();
+  return Log(std::make_shared<HistoryLog>(around_.history, author.identity), "manager");
+}
+
 void SimCluster::start_manager(std::size_t slot, ManagerPlan plan) {
   if (processes_.size() <= slot) processes_.resize(slot + 1);
   const Author author{Role::manager, name_, name_ + "#" + std::to_string(++starts_)};
@@ -315,8 +338,8 @@ void SimCluster::start_manager(std::size_t slot, ManagerPlan plan) {
         std::make_unique<kube::LeaderElector>(*process->lease_client, process->clock, rng, Log(),
                                               *process->plan.election, process->leadership);
   }
-  manager::CoreDeps core{
-      *process->client, process->connector, process->clock, rng, process->scope, Log()};
+  manager::CoreDeps core{*process->client, process->connector, process->clock, rng,
+                         process->scope,   log_of(author)};
   if (gated) core.write_gate = &process->leadership;
   process->core = std::make_unique<manager::Core>(core, process->plan.core);
   process->main.spawn("manager", run_manager(process.get()));

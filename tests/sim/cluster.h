@@ -29,6 +29,7 @@ struct Surroundings {
   std::map<std::string, SimCluster*> hosts;  ///< by host name, as kubeconfigs say it
   bool job_kinds = false;                    ///< servers and nodes have all kinds of kinds.h
   bool pods = false;                         ///< nodes run Pods for Jobs
+  std::string log_of;  ///< cluster whose managers write their log into the history; or empty
 };
 
 /// How the process of a manager behaves, besides its core.
@@ -90,6 +91,7 @@ class SimCluster {
   void start_operators();
   LinkDeps link_deps(Role role, const std::string& user);
   LinkDeps manager_link(const Process& process, std::shared_ptr<const LinkFaults> faults);
+  Log log_of(const Author& author);
   Task<> run_manager(Process* process);
   Task<> take_over(Process* process);
   void end_process(Process* process);

@@ -34,7 +34,8 @@ struct Federation {
                given.tampering,
                {},
                scenario.has(Trouble::job_kinds),
-               scenario.has(Trouble::pods)},
+               scenario.has(Trouble::pods),
+               given.log_of},
         script(world.executor()) {
     // One authority serves all histories: no key of it is ever used.
     static const std::string authority = [] {

@@ -28,6 +28,7 @@ struct SimOptions : ScenarioOptions {
   Tampering tampering;
 
   bool keep_history = true;
+  std::string log_of;  ///< the managers of that cluster write their log into the history
   /// Of a large fleet: called every few seconds of virtual time; may be null.
   std::function<void(Duration time, int jobs_ended)> on_progress;
   /// Looks at the hub every so many steps; may be null.

@@ -221,7 +221,8 @@ void History::read_runs(const std::string& worker) {
 void History::read_records(const std::string& hub, std::map<std::string, Record>* records) {
   const apiserver::Shelf* present = stores_.at(hub)->find_shelf(workloads);
   for (auto& [key, record] : *records) {
-    const auto found = present->objects().find(key);
+    auto found = present->objects().find(record.latest);
+    if (found == present->objects().end()) found = present->objects().find(key);
     if (found == present->objects().end()) continue;
     const std::string name = cluster_name_of(found->second->value());
     if (name.empty() || name == record.cluster) continue;
@@ -312,13 +313,20 @@ void History::write(const Changed& c) {
 
 void History::fact(const std::string& hub, const std::string& workload, std::string what,
                    std::string cluster) {
-  records_.at(hub)[workload].facts.push_back({now(), std::move(what), std::move(cluster)});
+  records_.at(hub)[record_of(hub, workload)].facts.push_back(
+      {now(), std::move(what), std::move(cluster)});
 }
 
 void History::hub_workload(const Changed& c) {
-  const std::string key = key_of(*c.object);
+  const std::string name_here = key_of(*c.object);
   const Json& value = c.object->value();
+  if (is_elastic(value) && !first_.contains({c.cluster, name_here})) {
+    const auto& known = workloads_of_job(c.cluster, owner_uid_of(value));
+    first_[{c.cluster, name_here}] = known.empty() ? name_here : *known.begin();
+  }
+  const std::string key = record_of(c.cluster, name_here);
   Record& record = records_.at(c.cluster)[key];
+  if (record.latest.empty()) record.latest = name_here;
   if (const std::string owner = owner_of(value); !owner.empty()) {
     record.job = owner_kind_of(value) + " " + owner;
     if (const std::string uid = owner_uid_of(value); uid != record.job_uid) {
@@ -333,12 +341,15 @@ void History::hub_workload(const Changed& c) {
     if (name != record.cluster) record.previous = record.cluster;
     record.cluster = name;
     record.since = now();
+    record.latest = name_here;
     record.ever.insert(name);
   }
-  if (removed(c)) fact(c.cluster, key, "its Workload is deleted");
+  const bool another = runs_as_another(c.cluster, name_here);
+  if (removed(c) && !another) fact(c.cluster, key, "its Workload is deleted");
   if (became(c, "Evicted")) {
     const std::string reason = condition_reason(value, "Evicted");
-    if (reason != "AdmissionCheck") fact(c.cluster, key, "the hub evicts it: " + reason);
+    const char* what = another ? "the hub evicts a size of it: " : "the hub evicts it: ";
+    if (reason != "AdmissionCheck") fact(c.cluster, key, what + reason);
   }
   if (refused_by_other_check(value)) fact(c.cluster, key, "another check refuses it");
   if (c.author.role == Role::user && c.previous && spec_of(*c.object) != spec_of(*c.previous)) {
@@ -347,8 +358,13 @@ void History::hub_workload(const Changed& c) {
 }
 
 void History::hub_job(const Changed& c) {
+  const auto spec = [](const apiserver::Stored& job) {
+    Json all = spec_of(job);
+    if (is_elastic(job.value())) all.erase("parallelism");
+    return all;
+  };
   const bool edited =
-      c.author.role == Role::user && c.previous && spec_of(*c.object) != spec_of(*c.previous);
+      c.author.role == Role::user && c.previous && spec(*c.object) != spec(*c.previous);
   const bool relabelled = c.author.role == Role::user && c.previous &&
                           at_or_null(at_or_null(c.object->value(), "metadata"), "labels") !=
                               at_or_null(at_or_null(c.previous->value(), "metadata"), "labels");
@@ -439,7 +455,23 @@ void History::worker_job(const Changed& c) {
   }
 }
 
-void History::begin_run(const Changed& c, const std::string& hub, const std::string& workload) {
+bool History::runs_as_another(const std::string& hub, const std::string& workload) const {
+  if (!first_.contains({hub, workload})) return false;
+  for (const auto& [uid, run] : open_) {
+    if (run.hub != hub || run.workload != record_of(hub, workload)) continue;
+    bool another = false;
+    each_job(records_.at(hub).at(run.workload).runs[run.index].worker,
+             [&, &of = uid](const apiserver::StoredPtr& job) {
+               if (uid_of(job->value()) != of) return;
+               another = job->ns() + "/" + prebuilt_of(job->value()) != workload;
+             });
+    if (another) return true;
+  }
+  return false;
+}
+
+void History::begin_run(const Changed& c, const std::string& hub, const std::string& slice) {
+  const std::string workload = record_of(hub, slice);
   Record& record = records_.at(hub)[workload];
   Run run;
   run.hub = hub;
@@ -466,9 +498,14 @@ void History::end_run(const std::string& uid, Run::End end, const std::string& o
 
 // --- conclusions ---
 
+const std::string& History::record_of(const std::string& hub, const std::string& workload) const {
+  const auto found = first_.find({hub, workload});
+  return found == first_.end() ? workload : found->second;
+}
+
 const Record* History::record(const std::string& hub, const std::string& workload) const {
   const auto& all = records_.at(hub);
-  const auto found = all.find(workload);
+  const auto found = all.find(record_of(hub, workload));
   return found == all.end() ? nullptr : &found->second;
 }
 

@@ -72,11 +72,12 @@ struct Fact {
   std::string cluster;  ///< empty: all
 };
 
-/// One Workload of a hub.
+/// One Workload of a hub, or all those of an elastic Job, which are its sizes.
 struct Record {
   std::string job, job_uid;       ///< the hub's Job: its title and uid
   std::string cluster, previous;  ///< recorded last, and before that
   SteadyPoint since{};
+  std::string latest;          ///< "namespace/name" of the Workload that `cluster` was recorded for
   std::set<std::string> ever;  ///< clusters that were recorded
   std::vector<Fact> facts;
   std::vector<Run> runs;
@@ -131,6 +132,9 @@ class History {
       for (const auto& [key, job] : shelf->objects()) visit(job);
     }
   }
+  /// The name of the record that has that Workload ("namespace/name"): its own, or that of the
+  /// first one of its elastic Job.
+  const std::string& record_of(const std::string& hub, const std::string& workload) const;
   /// By "namespace/name".
   const Record* record(const std::string& hub, const std::string& workload) const;
   const std::map<std::string, Record>& records(const std::string& hub) const;
@@ -197,7 +201,9 @@ class History {
   void read_records(const std::string& hub, std::map<std::string, Record>* records);
   void worker_workload(const Changed& c);
   void worker_job(const Changed& c);
-  void begin_run(const Changed& c, const std::string& hub, const std::string& workload);
+  void begin_run(const Changed& c, const std::string& hub, const std::string& slice);
+  /// Whether its job runs under another one of its Workloads than this one.
+  bool runs_as_another(const std::string& hub, const std::string& workload) const;
   void end_run(const std::string& uid, Run::End end, const std::string& outcome);
   void fact(const std::string& hub, const std::string& workload, std::string what,
             std::string cluster = "");
@@ -213,6 +219,8 @@ class History {
   std::map<std::string, std::multiset<std::string>> late_;  ///< targets, by cluster
   bool configuration_changed_ = false;
   std::map<std::string, std::map<std::string, Record>> records_;  ///< by hub and workload
+  /// Of Workloads of elastic Jobs, by hub and name: the first one of their Job.
+  std::map<std::pair<std::string, std::string>, std::string> first_;
   std::map<std::pair<std::string, std::string>, std::set<std::string>>
       of_job_;  ///< keys of records, by hub and uid of the Job
   std::map<std::string, std::vector<Fact>> excuses_;  ///< by hub

@@ -70,6 +70,14 @@ class QuotaKept final : public Invariant {
     return 0;
   }
 
+  /// How many pods the Workload asks for.
+  static std::int64_t wanted(const Json& value, const Json& set) {
+    for (const Json& pods : at_or_null(at_or_null(value, "spec"), "podSets")) {
+      if (at_or_null(pods, "name") == at_or_null(set, "name")) return pods.value("count", 1);
+    }
+    return 0;
+  }
+
   /// What that Workload reserves; in amounts as they are counted.
   std::int64_t reserved_by(const std::string& cluster, const Json& value) {
     std::int64_t used = 0;
@@ -81,7 +89,9 @@ class QuotaKept final : public Invariant {
         const std::int64_t one = parsed ? api::resource_amount(resource, *parsed) : -1;
         if (one < 0) history_.violated(cluster + " reserves " + dump_json(amount));
         const std::int64_t pods = std::max<std::int64_t>(set.value("count", 1), 1);
-        used += one / pods * std::max<std::int64_t>(pods - reclaimed(value, set), 0);
+        // Of a Job that has shrunk the admission still says what it was.
+        const std::int64_t now = std::min(pods, wanted(value, set));
+        used += one / pods * std::max<std::int64_t>(now - reclaimed(value, set), 0);
       }
     }
     return used;
@@ -93,11 +103,35 @@ class QuotaKept final : public Invariant {
     moved_.insert(c.cluster);
     const std::string key = apiserver::store_key(c.object->ns(), c.object->name());
     const bool gone = c.type == apiserver::ChangeType::deleted;
-    const std::int64_t now = gone ? 0 : reserved_by(c.cluster, c.object->value());
-    std::int64_t& before = reserved_[{c.cluster, key}];
-    used_[c.cluster] += now - before;
-    before = now;
-    if (now == 0) reserved_.erase({c.cluster, key});
+    reserve(c.cluster, key, record_of(c.cluster, key, c.object->value()),
+            gone ? 0 : reserved_by(c.cluster, c.object->value()));
+  }
+
+  /// A worker has copies of a hub's Workloads.
+  std::string record_of(const std::string& cluster, const std::string& key,
+                        const Json& value) const {
+    const auto& hubs = history_.hubs();
+    const bool hub = std::find(hubs.begin(), hubs.end(), cluster) != hubs.end();
+    return history_.record_of(hub ? cluster : history_.creator(uid_of(value)), key);
+  }
+
+  /// Of the sizes of an elastic Job the largest one counts: it has the quota of the others.
+  void reserve(const std::string& cluster, const std::string& key, const std::string& record,
+               std::int64_t amount) {
+    const auto most = [](const std::map<std::string, std::int64_t>& all) {
+      std::int64_t out = 0;
+      for (const auto& [name, one] : all) out = std::max(out, one);
+      return out;
+    };
+    auto& sizes = reserved_[{cluster, record}];
+    const std::int64_t before = most(sizes);
+    if (amount == 0) {
+      sizes.erase(key);
+    } else {
+      sizes[key] = amount;
+    }
+    used_[cluster] += most(sizes) - before;
+    if (sizes.empty()) reserved_.erase({cluster, record});
   }
 
   void count_all(const std::string& cluster) {
@@ -105,17 +139,16 @@ class QuotaKept final : public Invariant {
     used_[cluster] = 0;
     each(history_, cluster, workloads, [&](const std::string& key, const Json& value) {
       const std::int64_t one = reserved_by(cluster, value);
-      if (one == 0) return;
-      reserved_[{cluster, key}] = one;
-      used_[cluster] += one;
+      if (one != 0) reserve(cluster, key, record_of(cluster, key, value), one);
     });
   }
 
   /// Which Workloads hold quota there, and how much.
   std::string holders(const std::string& cluster) const {
     std::string all;
-    for (const auto& [owner, amount] : reserved_) {
-      if (owner.first == cluster) all += " " + owner.second + "=" + std::to_string(amount);
+    for (const auto& [owner, sizes] : reserved_) {
+      if (owner.first != cluster) continue;
+      for (const auto& [key, amount] : sizes) all += " " + key + "=" + std::to_string(amount);
     }
     return all;
   }
@@ -150,7 +183,7 @@ class QuotaKept final : public Invariant {
     if (condition_true(c.object->value(), "QuotaReserved")) return;
     const std::string key = apiserver::store_key(c.object->ns(), c.object->name());
     const Record* record = history_.record(c.cluster, key);
-    if (!record) return;
+    if (!record || reserved_.contains({c.cluster, history_.record_of(c.cluster, key)})) return;
     for (const Run& run : record->runs) {
       // The pods of a Job that was stopped run until they have ended.
       const bool over = run.end == Run::End::ended || run.end == Run::End::removed;
@@ -234,7 +267,8 @@ class QuotaKept final : public Invariant {
 
   std::map<std::pair<std::string, std::string>, SteadyPoint> evicted_;  ///< by hub and key
   std::set<std::string> moved_;
-  std::map<std::pair<std::string, std::string>, std::int64_t> reserved_;  ///< by cluster and key
+  /// What the sizes of each record reserve, by cluster and record.
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::int64_t>> reserved_;
   std::map<std::string, std::int64_t> used_;
   std::map<std::string, SteadyPoint> judged_;     ///< when last
   std::map<std::string, std::int64_t> exceeded_;  ///< by how much is reserved, for that reason

@@ -33,7 +33,8 @@ class NoNeedlessStop final : public Invariant {
   void changed(const Changed& c) override {
     if (c.kind != Resource::jobs || !expected_.keeping.contains(c.cluster)) return;
     const Json& job = c.object->value();
-    std::vector<Kept>& kept = kept_[c.object->ns() + "/" + prebuilt_of(job)];
+    const std::string workload = c.object->ns() + "/" + prebuilt_of(job);
+    std::vector<Kept>& kept = kept_[history_.record_of(history_.hubs().front(), workload)];
     if (c.type == apiserver::ChangeType::added) kept.push_back({c.cluster, uid_of(job), c.at});
     if (c.type != apiserver::ChangeType::deleted) return;
     for (Kept& one : kept) {
@@ -81,6 +82,10 @@ class NoNeedlessStop final : public Invariant {
   void in_time(const Run& run) const {
     if (expected_.refusals || run.created < free_to_start(run) + 15s) return;
     if (!undisturbed(history_, run, run.recorded - 1s)) return;
+    // A larger size gets the place of what the hub believes to run there.
+    const Record* record = history_.record(run.hub, run.workload);
+    const auto heard = history_.hears_since(run.hub, run.worker);
+    if (record && record->latest != run.workload && (!heard || *heard > run.recorded)) return;
     history_.violated("the job of " + run.workload + " comes to " + run.worker +
                       " long after that worker was recorded");
   }
@@ -215,7 +220,7 @@ class TrueCompletion final : public Invariant {
         if (expected_.lying.contains(worker)) return "";
       }
       if (record.runs.empty()) continue;
-      const Run* last = last_run(c.cluster, key, record);
+      const Run* last = last_run(c.cluster, record);
       if (!last) {
         problem = "it never ran on " + record.cluster;
       } else if (last->end != Run::End::ended) {
@@ -244,9 +249,9 @@ class TrueCompletion final : public Invariant {
 
   /// The run that decides how the Job ended: the last one on the recorded worker. When that worker
   /// is given up, one that ended on a worker that was recorded before it may count as well.
-  const Run* last_run(const std::string& hub, const std::string& key, const Record& record) const {
+  const Run* last_run(const std::string& hub, const Record& record) const {
     const auto& present = history_.store(hub).find_shelf(workloads)->objects();
-    const auto workload = present.find(key);
+    const auto workload = present.find(record.latest);
     const bool given_up = workload == present.end() ||
                           cluster_name_of(workload->second->value()).empty() ||
                           condition_true(workload->second->value(), "Evicted");

@@ -68,7 +68,7 @@ class NoDoubleStart final : public Invariant {
     if (!sends_job(sent)) return;
     const auto job = parse_json(sent.request->body);
     if (!job) return;
-    const std::string name = prebuilt_of(*job);
+    const std::string name = record_of(sent.author.cluster, *job);
     const std::set<std::string>& holders = holders_[name];
     for (const std::string& other : history_.workers()) {
       // A store that goes back tells no changes.
@@ -83,12 +83,17 @@ class NoDoubleStart final : public Invariant {
   void changed(const Changed& c) override {
     if (c.kind != Resource::jobs) return;
     const std::string uid = uid_of(c.object->value());
-    holders_[prebuilt_of(c.object->value())].insert(c.cluster);
+    holders_[record_of(history_.creator(uid), c.object->value())].insert(c.cluster);
     if (c.type == apiserver::ChangeType::added) since_[uid] = c.at;
     if (c.type == apiserver::ChangeType::deleted) since_.erase(uid);
   }
 
  private:
+  /// The name of the record of a worker's job, of which that hub is the creator.
+  std::string record_of(const std::string& hub, const Json& job) const {
+    const std::string ns = text_at(at_or_null(job, "metadata"), "namespace");
+    return history_.record_of(hub, ns + "/" + prebuilt_of(job));
+  }
   /// That worker holds the Job, and has done so for so long that the sender knows it.
   bool sees_job(const Sent& sent, const std::string& worker, const std::string& name) {
     const auto sound = history_.sound_since(sent.author.cluster, worker);
@@ -101,7 +106,7 @@ class NoDoubleStart final : public Invariant {
     history_.each_job(worker, [&](const apiserver::StoredPtr& object) {
       const std::string uid = uid_of(object->value());
       if (history_.creator(uid) != sent.author.cluster) return;
-      if (prebuilt_of(object->value()) != name) return;
+      if (record_of(sent.author.cluster, object->value()) != name) return;
       seen = seen || std::max(since_[uid] + Duration(1000), back) < sent.at;
     });
     return seen;

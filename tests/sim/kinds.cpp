@@ -174,6 +174,7 @@ Json job_of(const JobSpec& spec) {
   job["metadata"]["annotations"] = {
       {"sandbox.regatta.dev/run-seconds", std::to_string(double(spec.runs.count()) / 1000)}};
   if (spec.fails) job["metadata"]["annotations"]["sandbox.regatta.dev/fail"] = "true";
+  if (spec.elastic) job["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "true";
   if (spec.leaves > Duration(0)) {
     // A share of the thirty seconds that a Pod has.
     job["metadata"]["annotations"]["sandbox.regatta.dev/termination-share"] =

@@ -67,6 +67,11 @@ std::string prebuilt_of(const Json& job) {
                  "kueue.x-k8s.io/prebuilt-workload-name");
 }
 
+bool is_elastic(const Json& object) {
+  return text_at(at_or_null(metadata_of(object), "annotations"), "kueue.x-k8s.io/elastic-job") ==
+         "true";
+}
+
 std::string owner_kind_of(const Json& object) {
   return text_at(first_owner(object), "kind");
 }

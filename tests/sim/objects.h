@@ -21,6 +21,8 @@ std::string uid_of(const Json& object);
 std::string origin_of(const Json& object);
 /// The Workload that a worker's Job names.
 std::string prebuilt_of(const Json& job);
+/// A job, or a Workload of one, whose size may change while it runs.
+bool is_elastic(const Json& object);
 /// Kind, name and UID of the owner, or empty.
 std::string owner_kind_of(const Json& object);
 std::string owner_of(const Json& object);

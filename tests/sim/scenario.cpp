@@ -91,6 +91,24 @@ void draw_status_refusals(const ScenarioOptions& options, Scenario* scenario) {
   draw_trouble(Trouble::status_refusals, options, rng, scenario);
 }
 
+/// They have enough to do to be still at work when their size changes.
+void draw_elastic(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 31);
+  draw_trouble(Trouble::elastic, options, rng, scenario);
+  if (!scenario->has(Trouble::elastic)) return;
+  for (auto& [hub, list] : scenario->jobs) {
+    for (JobSpec& job : list) {
+      const bool chosen = rng.chance(0.6);
+      const auto waves = int(rng.between(3, 8));
+      if (!chosen || job.kind != "Job") continue;
+      job.elastic = true;
+      job.indexed = false;  // whose completions would follow
+      job.runs = std::min(job.runs, Duration(8s));
+      job.completions = job.pods * waves;
+    }
+  }
+}
+
 void draw_keeps(const ScenarioOptions& options, Scenario* scenario) {
   Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 23);
   draw_trouble(Trouble::byzantine_keeps, options, rng, scenario);
@@ -161,6 +179,7 @@ const std::vector<TroubleInfo>& all_troubles() {
       {Trouble::pods, "pods", 0.25, true},
       {Trouble::byzantine_keeps, "byzantine-keeps", 0.1, true},
       {Trouble::status_refusals, "status-refusals", 0.1, true},
+      {Trouble::elastic, "elastic", 0.2, true},
   };
   return all;
 }
@@ -188,8 +207,10 @@ Duration Scenario::progress_bound() const {
   // All work on the last worker that is left, and each Job once more after a loss.
   for (const auto& [hub, list] : jobs) {
     for (const JobSpec& job : list) {
-      bound += job.after + 2 * (job.runs * job.pods / worker_cpus + 1s) *
-                               std::int64_t(job.completions / job.pods);
+      // One that is elastic may have shrunk to a single pod.
+      const int pods = job.elastic ? 1 : job.pods;
+      bound += job.after +
+               2 * (job.runs * pods / worker_cpus + 1s) * std::int64_t(job.completions / pods);
     }
   }
   return bound;
@@ -242,6 +263,7 @@ Scenario draw_scenario(const ScenarioOptions& options) {
   draw_pods(options, &s);
   draw_keeps(options, &s);
   draw_status_refusals(options, &s);
+  draw_elastic(options, &s);
   if (s.large()) enlarge(&s);
   return s;
 }

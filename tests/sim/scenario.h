@@ -55,6 +55,7 @@ enum class Trouble {
   pods,              ///< Jobs have Pods on workers, which take their time to end
   byzantine_keeps,   ///< a worker makes jobs up, and deletes none while there are faults
   status_refusals,   ///< a webhook of the hub refuses every other status of a job
+  elastic,           ///< Jobs grow and shrink on the hub while they run
 };
 
 struct TroubleInfo {
@@ -79,6 +80,7 @@ struct JobSpec {
   bool indexed = false;
   bool fails = false;
   bool important = false;
+  bool elastic = false;
   Duration leaves{0};  ///< the time in which its Pods end after they were asked to, if it has any
 };
 

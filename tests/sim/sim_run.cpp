@@ -19,9 +19,10 @@ struct Command {
 };
 
 const char* const usage =
-    "usage: %s [--seeds N] [--first S] [--history] [--dispatcher NAME]\n"
-    "       [--workers N] [--jobs N] [--faults-seconds N]\n"
+    "usage: %s [--seeds N] [--first S] [--history] [--log CLUSTER]\n"
+    "       [--dispatcher NAME] [--workers N] [--jobs N] [--faults-seconds N]\n"
     "       [--with TROUBLE,...] [--only TROUBLE,...]\n"
+    "--history prints what happens, --log what the managers of a cluster log meanwhile.\n"
     "--with adds kinds of trouble to every history, --only draws no others. The kinds:\n";
 
 std::set<Trouble> troubles_of(const char* text, bool* wrong) {
@@ -54,6 +55,9 @@ Command read(int argc, char** argv) {
       command.options.jobs = std::atoi(argv[++i]);
     } else if (word == "--faults-seconds") {
       command.options.faults_end = std::chrono::seconds(std::atoi(argv[++i]));
+    } else if (word == "--log") {
+      command.options.log_of = argv[++i];
+      command.history = true;
     } else if (word == "--dispatcher") {
       command.options.dispatcher = argv[++i];
     } else if (word == "--with") {

@@ -242,6 +242,11 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
     if (!won) return false;
     status = std::move(*won);
     hub_.settle_now(course, now);
+  } else if (const auto* a = std::get_if<dispatch::TakePlace>(&action)) {
+    auto taken = dispatch::take_place(course->workload, api::find_check(status, check), *a);
+    if (!taken) return false;
+    status = std::move(*taken);
+    hub_.touch(course, now);
   } else if (std::holds_alternative<dispatch::RunOnHub>(action)) {
     auto placed = dispatch::record_hub(course->workload, api::find_check(status, check), now);
     if (!placed) return false;
