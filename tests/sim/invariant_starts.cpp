@@ -31,6 +31,13 @@ class StartLock final : public Invariant {
   }
 
   void sent(const Sent& sent) override {
+    if (sent.author.role != Role::dispatcher) return;
+    if (sent.request->method == "PATCH" &&
+        sent.request->target.find("/jobs/") != std::string::npos) {
+      const auto patch = parse_json(sent.request->body);
+      // A Job that gets a larger size gets the name of the Workload that has it.
+      if (patch) checks_are_ready(sent, team, prebuilt_of(*patch));
+    }
     if (!sends_job(sent)) return;
     const auto job = parse_json(sent.request->body);
     if (!job) return;
@@ -46,6 +53,11 @@ class StartLock final : public Invariant {
     if (unlisted && known && *known < *unlisted && *unlisted + 2s < sent.at) {
       history_.violated("the job of " + name + " is sent to " + sent.to + ", which is not listed");
     }
+    checks_are_ready(sent, ns, name);
+  }
+
+ private:
+  void checks_are_ready(const Sent& sent, const std::string& ns, const std::string& name) {
     const apiserver::Shelf* present = history_.store(sent.author.cluster).find_shelf(workloads);
     const auto workload = present->find(ns, name);
     if (!workload || cluster_name_of(workload->value()) != sent.to) return;

@@ -167,6 +167,32 @@ void overlooks_evictions_on_the_hub(SimOptions* options) {
 void overlooks_other_checks(SimOptions* options) {
   sees(options, [](GroupView* g, TimePoint) { g->local.other_checks_ready = true; });
 }
+// --- elastic jobs ---
+
+/// Removes the former size before the worker's manager knows of the next one.
+void hands_over_blindly(SimOptions* options) {
+  sees_clusters(options, [](dispatch::ClusterView* v) {
+    if (v->job_under_other_slice) v->job_handing_over = false;
+  });
+}
+void takes_larger_sizes_for_new_jobs(SimOptions* options) {
+  sees(options, [](GroupView* g, TimePoint) { g->local.takes_over = false; });
+}
+void takes_no_place(SimOptions* options) {
+  sees(options, [](GroupView* g, TimePoint) {
+    g->local.superseded = false;
+    for (auto& [name, v] : g->clusters) v.job_left_behind = false;
+  });
+}
+void sends_what_has_ended(SimOptions* options) {
+  sees(options, [](GroupView* g, TimePoint) { g->local.job_over = false; });
+}
+void sends_larger_sizes_before_other_checks(SimOptions* options) {
+  sees(options, [](GroupView* g, TimePoint) {
+    if (!g->local.cluster_name.empty()) g->local.other_checks_ready = true;
+  });
+}
+
 void nominates_nothing(SimOptions* options) {
   plans(options, [](const GroupView&, Plan* plan) { drop<dispatch::CreateCopy>(plan); });
 }
@@ -484,6 +510,14 @@ const Mutant mutants[] = {
      {deactivation, preemption},
      10},
     {"overlooks_other_checks", overlooks_other_checks, {other_checks}, 5},
+    {"hands_over_blindly", hands_over_blindly, {elastic}, 3},
+    {"takes_larger_sizes_for_new_jobs", takes_larger_sizes_for_new_jobs, {elastic}, 3},
+    {"takes_no_place", takes_no_place, {elastic, noise}, 100},
+    {"sends_what_has_ended", sends_what_has_ended, {elastic, noise}, 100},
+    {"sends_larger_sizes_before_other_checks",
+     sends_larger_sizes_before_other_checks,
+     {elastic, other_checks},
+     10},
     {"nominates_nothing", nominates_nothing, plain, 1},
     {"creates_running_jobs", creates_running_jobs, plain, 1},
     {"creates_jobs_without_origin", creates_jobs_without_origin, plain, 1},
