@@ -107,18 +107,20 @@ bool are_known(const jobs::Lookup& hub, const std::vector<api::AdmissionCheckSta
   });
 }
 
-bool is_superseded(const jobs::Lookup& hub, const api::Workload& workload,
-                   const jobs::JobPtr& job) {
-  if (!job || !jobs::is_slice(workload)) return false;
+/// What is known of larger slices of the elastic job, which replace this one.
+void read_successors(const jobs::Lookup& hub, const api::Workload& workload,
+                     const jobs::JobPtr& job, LocalView* view) {
+  if (!job || !jobs::is_slice(workload)) return;
   const std::string key = workload.metadata.key().str();
-  const std::vector<jobs::WorkloadPtr> slices = hub.workloads_of(jobs::id_of(*job));
-  return std::any_of(slices.begin(), slices.end(), [&](const jobs::WorkloadPtr& other) {
+  for (const jobs::WorkloadPtr& other : hub.workloads_of(jobs::id_of(*job))) {
+    if (jobs::replaced_slice(*other) != key) continue;
+    view->has_successor = true;
     const api::Conditions& of = other->status.conditions;
     const bool going = other->metadata.deleting() || api::is_true(of, conditions::finished) ||
                        api::is_true(of, conditions::evicted);
-    return jobs::replaced_slice(*other) == key && !going &&
-           api::is_true(of, conditions::quota_reserved) && !other->status.cluster_name;
-  });
+    view->superseded |=
+        !going && api::is_true(of, conditions::quota_reserved) && !other->status.cluster_name;
+  }
 }
 
 LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
@@ -173,7 +175,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   view.replaced = jobs::was_replaced(workload);
   view.takes_over = !view.cluster_name.empty() && view.check == CheckState::pending &&
                     jobs::is_slice(workload) && !jobs::replaced_slice(workload).empty();
-  view.superseded = is_superseded(hub, workload, job);
+  read_successors(hub, workload, job, &view);
   view.nominated = status.nominated_cluster_names;
   read_owner(hub, workload, job, &view);
   return view;

@@ -2,6 +2,7 @@
 
 #include "dispatch/ranking.h"
 #include "dispatch/telling.h"
+#include "lib/api/names.h"
 #include "lib/base/contains.h"
 #include "lib/base/fnv.h"
 #include "lib/base/human.h"
@@ -109,9 +110,12 @@ Plan set_check(Plan plan, CheckState state, std::string message, bool warning = 
 }
 
 /// Why a worker's Finished is not the Job's end, or null when it is.
-const char* not_an_end(const Finish& finish) {
+const char* not_an_end(const LocalView& local, const Finish& finish) {
   if (finish.reason == "OutOfSync") return "is out of sync with its user job";
   if (finish.reason == "OwnerNotFound") return "lost its job";
+  if (finish.reason == api::reasons::workload_slice_replaced && !local.has_successor) {
+    return "was replaced by a larger size that the hub has lost";
+  }
   return nullptr;
 }
 
@@ -248,7 +252,7 @@ Plan follow_to_the_end(const GroupView& g, TimePoint now, const PlanConfig& conf
   const auto found = g.clusters.find(name);
   if (found == g.clusters.end() || !found->second.connected || !found->second.copy) return plan;
   const ClusterView& v = found->second;
-  if (v.copy->finished && !not_an_end(*v.copy->finished)) {
+  if (v.copy->finished && !not_an_end(g.local, *v.copy->finished)) {
     return finish_with(std::move(plan), name, v, now, config);
   }
   if (holds_job(v) && v.job_news) plan.actions.push_back(CopyJobStatus{name, false});
@@ -306,9 +310,15 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     // While another worker holds the Job, too, neither says how it ended, unless it is remembered
     // which of them ran it.
     const bool counts = g.local.evicted_from || !job_elsewhere(g.clusters, name);
-    if (v.copy->finished && !not_an_end(*v.copy->finished) && counts && !g.local.never_ran) {
+    if (v.copy->finished && !not_an_end(g.local, *v.copy->finished) && counts &&
+        !g.local.never_ran) {
       // The Job ended before it could be stopped. Its result counts.
       return finish_with(std::move(plan), name, v, now, config);
+    }
+    // Its manager waits for the next size, and stops nothing.
+    if (v.copy->finished && v.copy->finished->reason == api::reasons::workload_slice_replaced) {
+      remove(&plan, name, v);
+      continue;
     }
     const auto unanswered = stop_unanswered_since(g, v);
     const Duration left =
@@ -347,7 +357,7 @@ Plan wait_for_lost(Plan plan, const GroupView& g, const ClusterView& v, TimePoin
 Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
                      const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
-  if (const char* why = not_an_end(*v.copy->finished)) {
+  if (const char* why = not_an_end(g.local, *v.copy->finished)) {
     if (taken_back(g.local)) return plan;
     return set_check(
         std::move(plan), CheckState::retry,

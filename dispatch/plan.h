@@ -54,6 +54,8 @@ struct LocalView {
   /// A larger slice is to replace this one, and has its quota, but not its place: that one races. A
   /// Job that is sent for this one would be removed at once.
   bool superseded = false;
+  /// A larger slice replaces this one, whatever its state.
+  bool has_successor = false;
   /// The hub's Job has ended, so this Workload is about to be Finished.
   bool job_over = false;
   bool evicted = false;  ///< Evicted is True

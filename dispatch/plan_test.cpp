@@ -1160,6 +1160,25 @@ TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
             "record winner a, create job on a");
 }
 
+TEST(Plan, ASliceThatIsReplacedOnItsWorkerAloneHasNotEnded) {
+  const Given given = Given{"a"}.won("a").ended("a", "WorkloadSliceReplaced").with([](Given& g) {
+    g.clusters["a"].job_ended = false;
+    g.clusters["a"].job_under_other_slice = true;
+  });
+  EXPECT_EQ(
+      describe(plan(given, now, {})),
+      "check Retry (Remote workload on worker cluster \"a\" was replaced by a larger size that "
+      "the hub has lost, resetting for re-dispatch)");
+  const Given evicted = Given{given}.won("").evicted(true).with([](Given& g) {
+    g.clusters["a"].job_under_other_slice = false;
+    g.clusters["a"].job_active = true;
+  });
+  EXPECT_EQ(describe(plan(evicted, now, {})), "remove job and copy on a")
+      << "its manager waits for the next size, and stops nothing";
+  const Given known = Given{given}.with([](Given& g) { g.local.has_successor = true; });
+  EXPECT_EQ(describe(plan(known, now, {})).find("Retry"), std::string::npos);
+}
+
 TEST(Plan, ASliceWhoseSuccessorRacesByItselfSendsNoJob) {
   const auto superseded = [](Given& g) { g.local.superseded = true; };
   const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
