@@ -407,7 +407,8 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   head_starts_.add_to(group, key, now, moment);
   for (auto& [name, view] : group->clusters) {
     view.reading = failing(name, key, WorkerVerb::read, now);
-    if (!over && !view.copy) view.copying = failing(name, key, WorkerVerb::create_copy, now);
+    const bool asks = !over || (local.takes_over && !local.finished && !local.evicted);
+    if (asks && !view.copy) view.copying = failing(name, key, WorkerVerb::create_copy, now);
   }
   // What failed in an earlier attempt is no reason to end the next one.
   if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);

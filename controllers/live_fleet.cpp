@@ -138,6 +138,8 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   if (jobs::is_marked_elastic(*worker->job)) {
     worker->other_slice = under_other_slice(*worker->job, local.key);
     worker->named_is_over = worker->other_slice && named_slice_is_over(hub, *worker->job);
+    worker->named_was_replaced =
+        worker->named_is_over && named_slice_was_replaced(hub, *worker->job);
     worker->handing_over =
         worker->other_slice ? !is_noted(remote, *worker->job) : worker->job_shared;
   }
@@ -204,6 +206,12 @@ bool named_slice_is_over(const clusters::LocalCluster& hub, const jobs::GenericJ
          api::is_true(slice->status.conditions, api::conditions::finished);
 }
 
+bool named_slice_was_replaced(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
+  const api::ObjectMeta& metadata = copy.metadata();
+  const auto slice = hub.workloads.get({metadata.ns, jobs::prebuilt_workload(metadata)});
+  return slice && jobs::was_replaced(*slice);
+}
+
 std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,
                                           const clusters::LocalCluster& hub,
                                           const HubIdentity& identity) {
@@ -220,10 +228,7 @@ namespace {
 bool may_take_place(const clusters::LocalCluster& hub, const api::ObjectKey& key,
                     const jobs::GenericJob& job, const api::ObjectKey& slice) {
   const auto replaced = hub.workloads.get(slice);
-  if (!replaced || !jobs::was_replaced(*replaced) || dispatch::told_to_stop(job) ||
-      dispatch::has_ended(job)) {
-    return false;
-  }
+  if (!replaced || !jobs::was_replaced(*replaced) || dispatch::told_to_stop(job)) return false;
   const auto other = hub.workloads.get(key);
   if (!other || other->metadata.deleting() || other->status.cluster_name) return false;
   const api::Conditions& conditions = other->status.conditions;
@@ -246,9 +251,12 @@ bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& jo
     if (over) return false;
     if (other->status.cluster_name == remote.name()) return true;
     // An eviction takes the record. The hub keeps the quota until nothing runs there.
-    return copy && api::is_true(conditions, api::conditions::evicted) &&
-           api::is_true(conditions, api::conditions::quota_reserved) &&
-           api::is_true(copy->status.conditions, api::conditions::admitted);
+    const bool stops = api::is_true(conditions, api::conditions::evicted) &&
+                       api::is_true(conditions, api::conditions::quota_reserved);
+    if (stops && dispatch::has_ended(job) && api::evicted_from(other->status) == remote.name()) {
+      return true;  // its end is to come home
+    }
+    return stops && copy && api::is_true(copy->status.conditions, api::conditions::admitted);
   };
   if (jobs::is_marked_elastic(job)) {
     const auto slices = slices_on_hub(job, hub, HubIdentity(hub, remote.name()));

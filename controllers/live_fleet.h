@@ -43,6 +43,9 @@ bool under_other_slice(const jobs::GenericJob& job, const api::ObjectKey& worklo
 /// The slice under which the copy runs there is over on the hub.
 bool named_slice_is_over(const clusters::LocalCluster& hub, const jobs::GenericJob& copy);
 
+/// That slice is there, and was replaced by a later one.
+bool named_slice_was_replaced(const clusters::LocalCluster& hub, const jobs::GenericJob& copy);
+
 /// The Workloads on the hub of the elastic job of which a worker has that copy, by key; none when
 /// the job is gone, or is another one by now.
 std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,

@@ -118,8 +118,9 @@ void read_successors(const jobs::Lookup& hub, const api::Workload& workload,
     const api::Conditions& of = other->status.conditions;
     const bool going = other->metadata.deleting() || api::is_true(of, conditions::finished) ||
                        api::is_true(of, conditions::evicted);
-    view->superseded |=
-        !going && api::is_true(of, conditions::quota_reserved) && !other->status.cluster_name;
+    const auto& place = other->status.cluster_name;
+    view->superseded |= !going && api::is_true(of, conditions::quota_reserved) &&
+                        (!place || place != workload.status.cluster_name);
   }
 }
 
@@ -161,9 +162,19 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   if (const api::Condition* c = api::find_condition(status.conditions, conditions::dispatched)) {
     view.told = c->reason;
   }
-  view.other_checks_ready = std::all_of(
-      status.admission_checks.begin(), status.admission_checks.end(),
-      [&](const auto& check) { return &check == mine || check.state == api::CheckState::Ready; });
+  view.admitted = api::is_true(status.conditions, conditions::admitted);
+  // A check of MultiKueue that was exchanged for another one has no say once a worker is recorded.
+  const auto has_say = [&](const api::AdmissionCheckState& check) {
+    if (&check == mine) return false;
+    const auto found = status.cluster_name ? hub.admission_check(check.name) : nullptr;
+    return !status.cluster_name ||
+           (found && found->spec.controller_name != api::multikueue_controller_name);
+  };
+  view.other_checks_ready =
+      std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
+                  [&](const api::AdmissionCheckState& check) {
+                    return !has_say(check) || check.state == api::CheckState::Ready;
+                  });
   for (const api::AdmissionCheckState& check : status.admission_checks) {
     if (&check == mine) continue;
     view.other_checks_since = std::max(view.other_checks_since, check.last_transition_time);
@@ -267,7 +278,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_behind = job && local && leads &&
                       !job_update(*job, *worker.job, *local, worker.named_is_over).empty();
     view.job_under_other_slice = worker.other_slice;
-    view.job_left_behind = worker.other_slice && worker.named_is_over;
+    view.job_left_behind = worker.other_slice && worker.named_was_replaced;
     view.job_handing_over = worker.handing_over;
     view.job_active = worker.job->active();
     const bool told_to_stop = dispatch::told_to_stop(*worker.job);

@@ -48,6 +48,7 @@ struct WorkerView {
   bool job_shared = false;     ///< it runs for other Workloads of the hub, too
   bool other_slice = false;    ///< the elastic job runs under another slice than this Workload
   bool named_is_over = false;  ///< the same, and that one is over on the hub
+  bool named_was_replaced = false;  ///< and is there, and was replaced by a later one
   /// It runs under this slice and is to be given to a later one, or its manager may not know yet
   /// that it was.
   bool handing_over = false;

@@ -296,6 +296,11 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       if (v.reading && !is_stopping(*v.copy)) plan.actions.push_back(stop(g, name));
       continue;
     }
+    // The Job ended before its larger size was admitted. The hub's Job learns that, and ends this.
+    if (holds_job(v) && v.job_under_other_slice && v.job_ended && may_report(g, name, v)) {
+      if (v.job_news) plan.actions.push_back(CopyJobStatus{name, true});
+      continue;
+    }
     // The slice under which the Job runs there removes it, since no other one takes over any more.
     const bool follows = holds_job(v) && v.copy && !v.copy->of_another_life;
     if (!follows || ended_in_vain(v) || v.job_under_other_slice) {
@@ -371,8 +376,8 @@ Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v, TimePo
 Plan create_job(Plan plan, const GroupView& g, const ClusterView& v) {
   const std::string& name = g.local.cluster_name;
   if (v.certainty == Certainty::unreadable || g.local.superseded || g.local.job_over) return plan;
-  // One of the other checks was added, or has changed its mind.
-  if (!g.local.other_checks_ready) return plan;
+  // One that was added later asks nothing of a workload that is admitted.
+  if (!g.local.other_checks_ready && !g.local.admitted) return plan;
   if (!v.job_refused.empty()) {
     plan = set_check(std::move(plan), CheckState::retry,
                      "Worker cluster \"" + name + "\" refuses the job (" + v.job_refused +
@@ -667,12 +672,31 @@ std::string why_not_elsewhere(const GroupView& g, const std::string& winner, Tim
   return not_elsewhere(ranking_of(g, now, config), winner);
 }
 
-/// Where the Job runs under a slice that is over, and that had no place yet when this larger one
-/// got its quota.
-std::optional<std::string> left_behind(const GroupView& g) {
+/// The Job runs there under a slice that was replaced, and that had no place yet when this larger
+/// one got its quota; or it ended so.
+bool is_left_behind(const ClusterView& v) {
+  const bool stops = v.job_stopped || v.job_stopping || v.job_deleting;
+  return v.listed && holds_job(v) && v.job_left_behind && !stops;
+}
+
+/// This slice takes its place where such a Job is. A lost worker has its grace. Nothing when there
+/// is none.
+std::optional<Plan> follow_left_behind(Plan plan, const GroupView& g, TimePoint now,
+                                       const PlanConfig& config) {
   for (const auto& [name, v] : g.clusters) {
-    const bool goes_on = !v.job_ended && !v.job_stopped && !v.job_stopping && !v.job_deleting;
-    if (v.connected && v.listed && holds_job(v) && v.job_left_behind && goes_on) return name;
+    if (!is_left_behind(v)) continue;
+    if (v.connected) {
+      if (contains(g.local.nominated, name)) {
+        plan.actions.push_back(TakePlace{name});
+      } else {
+        plan.actions.push_back(SetNominated{{name}});
+      }
+      return plan;
+    }
+    if (const Duration grace = grace_left(g, v, now, config); grace > Duration(0)) {
+      look_again(&plan, grace);
+      return plan;
+    }
   }
   return std::nullopt;
 }
@@ -703,14 +727,7 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   // The Workload is about to be Finished.
   if (g.local.job_over) return plan;
   // The Job goes on where it is, and the larger size is asked for there.
-  if (const auto there = left_behind(g)) {
-    if (contains(g.local.nominated, *there)) {
-      plan.actions.push_back(TakePlace{*there});
-    } else {
-      plan.actions.push_back(SetNominated{{*there}});
-    }
-    return plan;
-  }
+  if (auto there = follow_left_behind(plan, g, now, config)) return *there;
   // 9d. A copy was admitted: write the start lock, remove the losers, create the Job.
   // Before the other checks are Ready there are only copies that an earlier attempt has left.
   if (const auto best = g.local.other_checks_ready ? winner(g) : std::nullopt) {

@@ -51,11 +51,12 @@ struct LocalView {
   /// A larger slice of an elastic job that has the place of the slice before it, whose size the Job
   /// there keeps until the worker has admitted this one.
   bool takes_over = false;
-  /// A larger slice is to replace this one, and has its quota, but not its place: that one races. A
-  /// Job that is sent for this one would be removed at once.
+  /// A larger slice is to replace this one, and has its quota, but not its place: that one races,
+  /// or has won elsewhere. A Job that is sent for this one would be removed at once.
   bool superseded = false;
   /// A larger slice replaces this one, whatever its state.
   bool has_successor = false;
+  bool admitted = false;  ///< Admitted is True, whatever checks were added since
   /// The hub's Job has ended, so this Workload is about to be Finished.
   bool job_over = false;
   bool evicted = false;  ///< Evicted is True
@@ -203,7 +204,7 @@ struct ClusterView {
   bool job_shared = false;
   /// The Job of an elastic job runs there under another slice than this Workload.
   bool job_under_other_slice = false;
-  /// The same, and that one is over on the hub.
+  /// The same, and a later slice has replaced that one on the hub.
   bool job_left_behind = false;
   /// The Job of an elastic job still runs under this slice and is to be given to a later one, or
   /// the worker's manager may not know yet that it was.

@@ -1201,6 +1201,22 @@ TEST(Plan, ASliceWithoutAPlaceTakesTheOneWhereTheJobRunsUnderOneThatIsOver) {
   EXPECT_EQ(step(Given{given}.with([](Given& g) { g.clusters["a"].job_left_behind = false; })),
             "record winner b")
       << "the slice under which it runs sees to it";
+  EXPECT_EQ(step(Given{given}.with([](Given& g) { g.clusters["a"].job_ended = true; })),
+            "take place on a")
+      << "its end comes home";
+  EXPECT_EQ(step(Given{given}.lost("a", 5min)), "look again in 600s");
+  EXPECT_EQ(step(Given{given}.lost("a", 15min)), "record winner b, create job on b");
+}
+
+TEST(Plan, AJobThatEndedBeforeItsLargerSizeWasAdmittedHasEndedForIt) {
+  const auto ended = [](Given& g) {
+    g.local.takes_over = false;
+    g.local.evicted_from = "a";
+    g.clusters["a"].job_ended = true;
+    g.clusters["a"].job_news = true;
+  };
+  const Given given = larger_slice().won("").evicted(true).copy("a").with(ended);
+  EXPECT_EQ(describe(plan(given, now, {})), "copy final status from a");
 }
 
 TEST(Plan, ALargerSliceThatCannotBeCopiedWaitsOnlyWhileTheJobRuns) {
@@ -1226,7 +1242,10 @@ TEST(Plan, ALargerSliceWaitsForTheOtherChecks) {
   const auto waits = [](Given& g) { g.local.other_checks_ready = false; };
   EXPECT_EQ(describe(plan(larger_slice().with(waits), now, {})), "");
   EXPECT_EQ(describe(plan(larger_slice().admitted("a", 1s).with(waits), now, {})), "");
-  EXPECT_EQ(describe(plan(Given{"a"}.won("a").admitted("a", 1s).with(waits), now, {})), "");
+  const Given chosen = Given{"a"}.won("a").admitted("a", 1s).with(waits);
+  EXPECT_EQ(describe(plan(chosen, now, {})), "");
+  const Given later = Given{chosen}.with([](Given& g) { g.local.admitted = true; });
+  EXPECT_EQ(describe(plan(later, now, {})), "create job on a") << "the check was added later";
 }
 
 TEST(Plan, ASliceUnderWhichAJobRunsStaysUntilItWasHandedOver) {

@@ -38,7 +38,8 @@ class CatchUp {
     const InformerHealth* health;
     std::function<bool()> caught_up;
   };
-  std::string failing() const;
+  /// What waits for another attempt now, and why. An attempt that is under way may succeed.
+  std::string failing(TimePoint now) const;
   Task<> until_hopeless(Clock& clock, Duration patience) const;
 
   std::vector<Task<>> listings_;

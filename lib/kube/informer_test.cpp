@@ -771,6 +771,7 @@ TEST_F(InformerThatCatchesUp, GivesUpWithTheReasonsWhenTheServerGoesOnRefusing) 
 TEST_F(InformerThatCatchesUp, WaitsForAListThatTakesLong) {
   answer_watches([](const auto&) {});
   begin();
+  server.refuse(500, "InternalError", "not yet");
   int pages = 0;
   const auto stream = std::make_shared<PushStream>(world.executor());
   server.delay = 10s;
@@ -781,7 +782,7 @@ TEST_F(InformerThatCatchesUp, WaitsForAListThatTakesLong) {
     return answer;
   };
   catch_up();
-  world.run_for(110s);
+  world.run_for(120s);
   EXPECT_FALSE(ended);
   world.run_for(20s);
   EXPECT_TRUE(ended && *ended);

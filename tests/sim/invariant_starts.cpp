@@ -44,7 +44,7 @@ class StartLock final : public Invariant {
     const std::string name = prebuilt_of(*job);
     const std::string ns = text_at(at_or_null(*job, "metadata"), "namespace");
     const Record* record = history_.record(sent.author.cluster, ns + "/" + name);
-    if (!record || record->cluster != sent.to) {
+    if (!record || (record->cluster != sent.to && !has_place_there(sent, ns, name))) {
       history_.violated("the job of " + name + " is sent to " + sent.to +
                         ", which is not its recorded cluster");
     }
@@ -57,10 +57,19 @@ class StartLock final : public Invariant {
   }
 
  private:
+  /// Of the sizes of an elastic Job each has a place of its own.
+  bool has_place_there(const Sent& sent, const std::string& ns, const std::string& name) const {
+    const apiserver::Shelf* present = history_.store(sent.author.cluster).find_shelf(workloads);
+    const auto workload = present->find(ns, name);
+    return workload && is_elastic(workload->value()) &&
+           cluster_name_of(workload->value()) == sent.to;
+  }
   void checks_are_ready(const Sent& sent, const std::string& ns, const std::string& name) {
     const apiserver::Shelf* present = history_.store(sent.author.cluster).find_shelf(workloads);
     const auto workload = present->find(ns, name);
     if (!workload || cluster_name_of(workload->value()) != sent.to) return;
+    // A check that is added later asks nothing of a Workload that is admitted.
+    if (condition_true(workload->value(), "Admitted")) return;
     for (const Json& check :
          at_or_null(at_or_null(workload->value(), "status"), "admissionChecks")) {
       if (text_at(check, "name") == "multikueue" || text_at(check, "state") != "Pending") continue;
