@@ -582,7 +582,10 @@ std::string History::reason_to_stop(const Run& run, Duration lost_after) const {
   const auto fits = [&](const Fact& f) { return f.at >= run.recorded && at(f); };
   const auto may_be_news = [&](const Fact& f) { return f.at + belated >= run.recorded && at(f); };
   if (const Record* all = record(run.hub, run.workload)) {
-    const auto found = std::find_if(all->facts.begin(), all->facts.end(), fits);
+    // What is written for one size of an elastic Job may not know what has become of another.
+    const bool elastic = first_.contains({run.hub, run.workload});
+    const auto found = elastic ? std::find_if(all->facts.begin(), all->facts.end(), may_be_news)
+                               : std::find_if(all->facts.begin(), all->facts.end(), fits);
     if (found != all->facts.end()) return found->what;
   }
   if (const auto all = excuses_.find(run.hub); all != excuses_.end()) {
