@@ -2,6 +2,7 @@
 
 #include "admission/objects.h"
 #include "lib/api/names.h"
+#include "lib/api/reclaimable.h"
 
 #include <algorithm>
 #include <set>
@@ -27,7 +28,7 @@ std::vector<FrAmount> usage_of(const std::vector<PodSetReservation>& pod_sets, N
 /// then, unless there are none. Until then they are of its former size.
 Reclaimed reclaimed_of(const api::Workload& workload, const api::PodSet& pod_set,
                        const Reclaimed& former) {
-  const std::int32_t pods = reclaimable_count(workload, pod_set.name);
+  const std::int32_t pods = api::reclaimable_count(workload.status.reclaimable_pods, pod_set.name);
   return {pods, pods == former.pods ? std::max(former.of, pod_set.count) : pod_set.count};
 }
 

@@ -2,6 +2,7 @@
 
 #include "admission/topology/topologies.h"
 #include "lib/api/names.h"
+#include "lib/api/reclaimable.h"
 
 #include <algorithm>
 
@@ -12,15 +13,9 @@ constexpr std::string_view admission_gated_by = "kueue.x-k8s.io/admission-gated-
 
 }  // namespace
 
-std::int32_t reclaimable_count(const api::Workload& workload, const std::string& pod_set) {
-  for (const auto& reclaimable : workload.status.reclaimable_pods) {
-    if (reclaimable.name == pod_set) return reclaimable.count;
-  }
-  return 0;
-}
-
 std::int32_t count_after_reclaim(const api::Workload& workload, const api::PodSet& pod_set) {
-  return std::max(0, pod_set.count - reclaimable_count(workload, pod_set.name));
+  const std::vector<api::ReclaimablePod>& reclaimable = workload.status.reclaimable_pods;
+  return std::max(0, pod_set.count - api::reclaimable_count(reclaimable, pod_set.name));
 }
 
 bool ScanProgress::pending_flavors() const {

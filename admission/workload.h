@@ -182,7 +182,6 @@ TimePoint queue_order_time(const api::Workload& workload, const Config& config);
 /// not on hold, has no reservation, and does not wait for replacement pods.
 bool is_admissible(const api::Workload& workload);
 
-std::int32_t reclaimable_count(const api::Workload& workload, const std::string& pod_set);
 /// The number of pods in the pod set without reclaimable ones.
 std::int32_t count_after_reclaim(const api::Workload& workload, const api::PodSet& pod_set);
 

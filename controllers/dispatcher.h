@@ -101,6 +101,11 @@ class Dispatcher {
   /// Every write to the status of the hub's Workload and of its job. `conflict`, and nothing is
   /// written, when the Workload has lost the footing on which this turn was planned.
   Task<Status> write_workload(api::ObjectKey key, clusters::Wanted<api::WorkloadStatus> wanted);
+  /// Writes where the workload runs, as `place` says of it and its check of MultiKueue. `conflict`,
+  /// too, when that is nothing any more.
+  using Placing = std::function<std::optional<api::WorkloadStatus>(
+      const api::Workload& workload, const api::AdmissionCheckState* check)>;
+  Task<Status> write_place(api::ObjectKey key, Placing place);
   Task<Status> write_job(api::ObjectKey key, jobs::JobPtr job,
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
   /// What only this process knows: requests that failed, and since when the workload races.

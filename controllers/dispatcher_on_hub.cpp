@@ -88,21 +88,29 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetNominated action) 
   co_return co_await write_workload(std::move(key), wanted);
 }
 
-Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) {
-  const TimePoint now = deps_.local.clock.now();
-  bool recorded = false;
-  const auto worker = remote(action.cluster);
-  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+Task<Status> Dispatcher::write_place(api::ObjectKey key, Placing place) {
+  bool placed = false;
   const auto wanted = [&](const api::Workload& workload) {
-    auto status = dispatch::record_winner(
-        workload, dispatch::multikueue_check(deps_.local.objects(), workload.status), action, now,
-        copy.get());
-    recorded = status.has_value();
+    const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload.status);
+    auto status = place(workload, check);
+    placed = status.has_value();
     return status;
   };
-  const Status done = co_await write_workload(key, wanted);
+  const Status done = co_await write_workload(std::move(key), wanted);
   if (!done) co_return done;
-  if (!recorded) co_return Error(Errc::conflict, changed_meanwhile);
+  if (!placed) co_return Error(Errc::conflict, changed_meanwhile);
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) {
+  const TimePoint now = deps_.local.clock.now();
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  const auto place = [&](const api::Workload& workload, const api::AdmissionCheckState* check) {
+    return dispatch::record_winner(workload, check, action, now, copy.get());
+  };
+  const Status done = co_await write_place(key, place);
+  if (!done) co_return done;
   note(key, false, action.message);
   const auto workload = deps_.local.workloads.get(key);
   if (config_.on_admitted && workload && workload->status.admission) {
@@ -112,31 +120,19 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::TakePlace action) {
-  bool taken = false;
-  const auto wanted = [&](const api::Workload& workload) {
-    const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload.status);
-    auto status = dispatch::take_place(workload, check, action);
-    taken = status.has_value();
-    return status;
+  const auto place = [&](const api::Workload& workload, const api::AdmissionCheckState* check) {
+    return dispatch::take_place(workload, check, action);
   };
-  const Status done = co_await write_workload(key, wanted);
-  if (!done) co_return done;
-  if (!taken) co_return Error(Errc::conflict, changed_meanwhile);
-  co_return ok();
+  co_return co_await write_place(std::move(key), place);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RunOnHub) {
   const TimePoint now = deps_.local.clock.now();
-  bool recorded = false;
-  const auto wanted = [&](const api::Workload& workload) {
-    const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload.status);
-    auto status = dispatch::record_hub(workload, check, now);
-    recorded = status.has_value();
-    return status;
+  const auto place = [now](const api::Workload& workload, const api::AdmissionCheckState* check) {
+    return dispatch::record_hub(workload, check, now);
   };
-  const Status done = co_await write_workload(key, wanted);
+  const Status done = co_await write_place(key, place);
   if (!done) co_return done;
-  if (!recorded) co_return Error(Errc::conflict, changed_meanwhile);
   note(key, false, std::string(dispatch::runs_on_hub_message));
   co_return ok();
 }

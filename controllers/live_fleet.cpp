@@ -199,16 +199,24 @@ bool under_other_slice(const jobs::GenericJob& job, const api::ObjectKey& worklo
   return jobs::is_marked_elastic(job) && jobs::prebuilt_workload(job.metadata()) != workload.name;
 }
 
-bool named_slice_is_over(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
+namespace {
+
+/// The slice on the hub that the copy names; null when it is gone.
+jobs::WorkloadPtr named_slice(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
   const api::ObjectMeta& metadata = copy.metadata();
-  const auto slice = hub.workloads.get({metadata.ns, jobs::prebuilt_workload(metadata)});
+  return hub.workloads.get({metadata.ns, jobs::prebuilt_workload(metadata)});
+}
+
+}  // namespace
+
+bool named_slice_is_over(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
+  const jobs::WorkloadPtr slice = named_slice(hub, copy);
   return !slice || slice->metadata.deleting() ||
          api::is_true(slice->status.conditions, api::conditions::finished);
 }
 
 bool named_slice_was_replaced(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
-  const api::ObjectMeta& metadata = copy.metadata();
-  const auto slice = hub.workloads.get({metadata.ns, jobs::prebuilt_workload(metadata)});
+  const jobs::WorkloadPtr slice = named_slice(hub, copy);
   return slice && jobs::was_replaced(*slice);
 }
 

@@ -166,9 +166,9 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   // A check of MultiKueue that was exchanged for another one has no say once a worker is recorded.
   const auto has_say = [&](const api::AdmissionCheckState& check) {
     if (&check == mine) return false;
-    const auto found = status.cluster_name ? hub.admission_check(check.name) : nullptr;
-    return !status.cluster_name ||
-           (found && found->spec.controller_name != api::multikueue_controller_name);
+    if (!status.cluster_name) return true;
+    const auto found = hub.admission_check(check.name);
+    return found && found->spec.controller_name != api::multikueue_controller_name;
   };
   view.other_checks_ready =
       std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
@@ -278,7 +278,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_behind = job && local && leads &&
                       !job_update(*job, *worker.job, *local, worker.named_is_over).empty();
     view.job_under_other_slice = worker.other_slice;
-    view.job_left_behind = worker.other_slice && worker.named_was_replaced;
+    view.job_left_behind = worker.named_was_replaced;
     view.job_handing_over = worker.handing_over;
     view.job_active = worker.job->active();
     const bool told_to_stop = dispatch::told_to_stop(*worker.job);

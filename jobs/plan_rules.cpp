@@ -3,6 +3,7 @@
 #include "jobs/admission_info.h"
 #include "jobs/elastic.h"
 #include "lib/api/names.h"
+#include "lib/api/reclaimable.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,12 +17,6 @@ bool from_workload_class(const std::optional<api::PriorityClassRef>& ref) {
   return ref && ref->kind == api::priority::workload_kind;
 }
 
-std::int32_t count_for(const std::vector<api::ReclaimablePod>& all, const std::string& pod_set) {
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == pod_set; });
-  return found == all.end() ? 0 : found->count;
-}
-
 /// While an elastic job changes its size its Workload has more pods, or fewer. What the Workload
 /// needs no more is what it has beyond the pods that the job will yet need. That the job is smaller
 /// gives nothing back: its Workload shrinks as well, or the job gets its size again.
@@ -31,11 +26,12 @@ std::vector<api::ReclaimablePod> beyond_need(const GenericJob& job, const api::W
   std::vector<api::ReclaimablePod> out;
   for (std::size_t i = 0; i < workload.spec.pod_sets.size() && i < counts.size(); ++i) {
     const api::PodSet& set = workload.spec.pod_sets[i];
-    const std::int32_t of_these = count_for(of_job, set.name);
+    const std::int32_t of_these = api::reclaimable_count(of_job, set.name);
     const std::int32_t needed = std::max(0, counts[i] - of_these);
     const bool unknown = of_these == 0 && set.count > counts[i];
     const std::int32_t pods =
-        unknown ? count_for(workload.status.reclaimable_pods, set.name) : set.count - needed;
+        unknown ? api::reclaimable_count(workload.status.reclaimable_pods, set.name)
+                : set.count - needed;
     if (pods > 0) out.push_back({set.name, pods});
   }
   return out;
