@@ -2,6 +2,7 @@
 // read it through jobs::Lookup; here both are given the same objects, as they come up in histories
 // with faults, and must come to the same decisions.
 #include "controllers/live_fleet.h"
+#include "jobs/elastic.h"
 #include "jobs/integrations/integrations.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
@@ -83,8 +84,8 @@ class Twins {
 
   void compare_jobs() {
     for (const JobPtr& job : local_.jobs.list()) {
-      // A simulation forgets what is over.
-      if (!stored(*job) || has_finished_workload(*job)) continue;
+      // A simulation forgets what is over, and its jobs keep their size.
+      if (!stored(*job) || has_finished_workload(*job) || jobs::is_marked_elastic(*job)) continue;
       const jobs::JobConfig config;
       const JobView ours = jobs::read_job(local_.objects(), job, config, now_);
       const std::vector<JobAction> wanted = jobs::plan_job(ours);
@@ -109,6 +110,7 @@ class Twins {
     const dispatch::PlanConfig config;
     for (const WorkloadPtr& workload : local_.workloads.list()) {
       if (api::is_true(workload->status.conditions, api::conditions::finished)) continue;
+      if (jobs::is_slice(*workload)) continue;
       // The informer lags behind the API server: the twin was not given that Job.
       const JobPtr owner = jobs::owner_of(local_.objects(), *workload);
       if (owner && !twin_.job(jobs::id_of(*owner))) continue;
