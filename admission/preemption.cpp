@@ -87,7 +87,8 @@ void VictimStream::settle() {
       keys_ = {};
       return;
     }
-    if (access_->asked().contains(key.id) || !names_any(key.held.usage, preemptor_->frs)) continue;
+    if (key.id == replaced_ || access_->asked().contains(key.id)) continue;
+    if (!names_any(key.held.usage, preemptor_->frs)) continue;
     if (rule_->allows(access_->workloads(), key)) return;
   }
 }

@@ -108,6 +108,7 @@ class VictimStream {
       : access_(&access),
         preemptor_(&preemptor),
         rule_(&rule),
+        replaced_(access.replaced_by(preemptor.id)),
         keys_(keys),
         by_priority_(by_priority) {
     settle();
@@ -127,6 +128,7 @@ class VictimStream {
   const CycleAccess* access_ = nullptr;
   const Preemptor* preemptor_ = nullptr;
   const VictimRule* rule_ = nullptr;
+  WorkloadId replaced_ = no_id;  ///< runs on under the preemptor
   std::span<const VictimKey> keys_;
   bool by_priority_ = true;
 };

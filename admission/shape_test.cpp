@@ -411,6 +411,32 @@ TEST_F(Waiting, ASliceKeepsTheFlavorsOfTheOneItReplaces) {
       "workload is assigned: f, insufficient unused quota for cpu in flavor f, 1 more needed");
 }
 
+TEST_F(Waiting, ASliceDoesNotPreemptTheOneItReplaces) {
+  state_.upsert(read<api::ClusterQueue>(
+                    "{metadata: {name: main}, spec: {namespaceSelector: {}, preemption: "
+                    "{withinClusterQueue: LowerPriority}, resourceGroups: [{coveredResources: "
+                    "[cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 6}]}]}]}}"),
+                now_);
+  const auto take = [&](api::Workload object, std::int32_t priority) {
+    object.spec.priority = priority;
+    state_.upsert(object, now_);
+    state_.upsert(with_decision(object, cycle().admitted.at(0)), now_);
+  };
+  take(slice("a", 2), 0);
+  take(slice("other", 3), 100);
+  api::Workload grown = slice("b", 4, "dev/a");
+  grown.spec.priority = 50;
+  state_.upsert(grown, now_);
+  const auto refused = cycle();
+  EXPECT_TRUE(refused.preempted.empty()) << "one CPU is free, and two more are needed";
+  EXPECT_EQ(refused.pending.size(), 1U);
+  grown.spec.priority = 200;
+  state_.upsert(grown, now_);
+  const auto preempting = cycle();
+  ASSERT_EQ(preempting.preempted.size(), 1U);
+  EXPECT_EQ(preempting.preempted[0].key.name, "other");
+}
+
 TEST_F(Waiting, ASliceWhosePredecessorIsGoneIsChargedInFull) {
   state_.upsert(slice("b", 5, "dev/a"), now_);
   EXPECT_TRUE(cycle().admitted.empty());

@@ -1,5 +1,6 @@
 #include "controllers/dispatcher.h"
 
+#include "controllers/live_slices.h"
 #include "dispatch/objects.h"
 #include "dispatch/order.h"
 #include "dispatch/parts.h"

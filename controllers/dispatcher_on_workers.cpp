@@ -1,5 +1,6 @@
 // What the dispatcher asks of workers. controllers/worker_requests.h carries these requests.
 #include "controllers/dispatcher.h"
+#include "controllers/live_slices.h"
 #include "dispatch/objects.h"
 #include "dispatch/parts.h"
 #include "jobs/composed_job.h"
@@ -12,6 +13,7 @@
 #include "lib/base/check.h"
 #include "lib/base/contains.h"
 #include "lib/runtime/deadline.h"
+#include "lifecycle/lifecycle.h"
 
 #include <nlohmann/json.hpp>
 
@@ -103,6 +105,9 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   if (copy->metadata.deleting()) co_return ok();
   kube::DeleteOptions options;
   options.uid = copy->metadata.uid;
+  // One that the worker admits in this moment takes over from the slice under which the job runs.
+  const bool may_take_over = job && under_other_slice(*job, key) && !lifecycle::is_reserved(*copy);
+  if (may_take_over) options.resource_version = copy->metadata.resource_version;
   worker->removal_begins(*copy);
   const Status done = co_await worker->client.remove<api::Workload>(key, options);
   if (!gone(done)) {
@@ -128,8 +133,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   // No other worker is asked for a larger slice.
   const bool only = workload->status.cluster_name == action.cluster;
   const bool gated = (config_.plan.preemption_gates && !only) || must_not_preempt(*workload);
-  const jobs::JobPtr there = remote_job_of(*worker, key, deps_.local);
-  const std::string replaced = there ? jobs::prebuilt_workload(there->metadata()) : std::string();
+  const std::string replaced = slice_to_replace(*worker, deps_.local, *workload);
   Json copy = dispatch::remote_copy(*workload, config_.origin, gated, replaced);
   dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid());
   dispatch::stamp_attempt(&copy, *workload);
@@ -167,7 +171,14 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateCopy action) {
   for (const char* field : {"priority", "priorityClassRef"}) {
     patch["spec"][field] = spec.value(field, Json());
   }
-  if (jobs::is_slice(*workload)) patch["spec"]["podSets"] = spec.value("podSets", Json());
+  if (jobs::is_slice(*workload)) {
+    patch["spec"]["podSets"] = spec.value("podSets", Json());
+    const std::string replaced = slice_to_replace(*worker, deps_.local, *workload);
+    if (!replaced.empty()) {
+      const std::string annotation(api::annotations::workload_slice_replacement_for);
+      patch["metadata"]["annotations"][annotation] = key.ns + "/" + replaced;
+    }
+  }
   auto written =
       co_await worker->client.patch<api::Workload>(key, kube::PatchType::merge, dump_json(patch));
   if (!written) {

@@ -1,5 +1,6 @@
 #include "controllers/live_fleet.h"
 
+#include "controllers/live_slices.h"
 #include "dispatch/parts.h"
 #include "jobs/composed_job.h"
 #include "jobs/elastic.h"
@@ -95,16 +96,6 @@ bool unreadable_on(const clusters::RemoteCluster& remote, const OnHub& local) {
   });
 }
 
-/// Until the copy of the slice under which the job runs belongs to the job, the worker's manager
-/// may not have seen that the job was given to it. It would stop a job whose former slice is gone.
-bool is_noted(const clusters::RemoteCluster& remote, const jobs::GenericJob& job) {
-  const api::ObjectMeta& metadata = job.metadata();
-  const auto copy = remote.workloads.get({metadata.ns, jobs::prebuilt_workload(metadata)});
-  if (!copy || copy->metadata.deleting()) return true;
-  const api::OwnerReference* owner = copy->metadata.controller();
-  return owner && owner->uid == metadata.uid;
-}
-
 /// Of a worker that has nothing and is not the recorded one, nothing rests on how certain that is.
 void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                   const OnHub& local, dispatch::WorkerView* worker) {
@@ -135,14 +126,7 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   if (!worker->job) return;
   read_parts(remote, worker);
   worker->job_shared = is_shared(remote, *worker->job, local.key, hub);
-  if (jobs::is_marked_elastic(*worker->job)) {
-    worker->other_slice = under_other_slice(*worker->job, local.key);
-    worker->named_is_over = worker->other_slice && named_slice_is_over(hub, *worker->job);
-    worker->named_was_replaced =
-        worker->named_is_over && named_slice_was_replaced(hub, *worker->job);
-    worker->handing_over =
-        worker->other_slice ? !is_noted(remote, *worker->job) : worker->job_shared;
-  }
+  if (jobs::is_marked_elastic(*worker->job)) read_slices(remote, hub, local.key, worker);
   if (worker->job->composed()) {
     worker->strays = !strays_on(remote, hub, worker->job, local.job).empty();
   } else {
@@ -195,58 +179,6 @@ jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::Obj
   return job ? job : copy_of_slices(remote, identity, owner);
 }
 
-bool under_other_slice(const jobs::GenericJob& job, const api::ObjectKey& workload) {
-  return jobs::is_marked_elastic(job) && jobs::prebuilt_workload(job.metadata()) != workload.name;
-}
-
-namespace {
-
-/// The slice on the hub that the copy names; null when it is gone.
-jobs::WorkloadPtr named_slice(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
-  const api::ObjectMeta& metadata = copy.metadata();
-  return hub.workloads.get({metadata.ns, jobs::prebuilt_workload(metadata)});
-}
-
-}  // namespace
-
-bool named_slice_is_over(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
-  const jobs::WorkloadPtr slice = named_slice(hub, copy);
-  return !slice || slice->metadata.deleting() ||
-         api::is_true(slice->status.conditions, api::conditions::finished);
-}
-
-bool named_slice_was_replaced(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
-  const jobs::WorkloadPtr slice = named_slice(hub, copy);
-  return slice && jobs::was_replaced(*slice);
-}
-
-std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,
-                                          const clusters::LocalCluster& hub,
-                                          const HubIdentity& identity) {
-  const jobs::JobId id = jobs::id_of(copy);
-  const jobs::JobPtr owner = hub.jobs.get(id);
-  if (!owner || identity.of_another_life(copy.metadata(), owner->metadata().uid)) return {};
-  const auto& keys = hub.workloads.keys_by_index(clusters::by_owner, clusters::owner_name(id));
-  return {keys.begin(), keys.end()};
-}
-
-namespace {
-
-/// The job goes on under a slice that was replaced, and the slice `key` has quota and no place yet.
-bool may_take_place(const clusters::LocalCluster& hub, const api::ObjectKey& key,
-                    const jobs::GenericJob& job, const api::ObjectKey& slice) {
-  const auto replaced = hub.workloads.get(slice);
-  if (!replaced || !jobs::was_replaced(*replaced) || dispatch::told_to_stop(job)) return false;
-  const auto other = hub.workloads.get(key);
-  if (!other || other->metadata.deleting() || other->status.cluster_name) return false;
-  const api::Conditions& conditions = other->status.conditions;
-  return api::is_true(conditions, api::conditions::quota_reserved) &&
-         !api::is_true(conditions, api::conditions::finished) &&
-         !api::is_true(conditions, api::conditions::evicted);
-}
-
-}  // namespace
-
 bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& job,
                const api::ObjectKey& workload, const clusters::LocalCluster& hub) {
   const auto needs = [&](const api::ObjectKey& key) {
@@ -267,9 +199,11 @@ bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& jo
     return stops && copy && api::is_true(copy->status.conditions, api::conditions::admitted);
   };
   if (jobs::is_marked_elastic(job)) {
+    if (hub.jobs.unreadable(jobs::id_of(job))) return true;
     const auto slices = slices_on_hub(job, hub, HubIdentity(hub, remote.name()));
     return std::any_of(slices.begin(), slices.end(), [&](const api::ObjectKey& key) {
-      return key != workload && (needs(key) || may_take_place(hub, key, job, workload));
+      return key != workload &&
+             (needs(key) || may_take_place(remote.name(), hub, key, job, workload));
     });
   }
   const std::vector<std::string> names = jobs::workloads_of_copy(job);

@@ -37,21 +37,6 @@ jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::Obj
 bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& job,
                const api::ObjectKey& workload, const clusters::LocalCluster& hub);
 
-/// Whether that job of a worker is elastic, and runs there under another slice than `workload`.
-bool under_other_slice(const jobs::GenericJob& job, const api::ObjectKey& workload);
-
-/// The slice under which the copy runs there is over on the hub.
-bool named_slice_is_over(const clusters::LocalCluster& hub, const jobs::GenericJob& copy);
-
-/// That slice is there, and was replaced by a later one.
-bool named_slice_was_replaced(const clusters::LocalCluster& hub, const jobs::GenericJob& copy);
-
-/// The Workloads on the hub of the elastic job of which a worker has that copy, by key; none when
-/// the job is gone, or is another one by now.
-std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,
-                                          const clusters::LocalCluster& hub,
-                                          const HubIdentity& identity);
-
 /// The objects of a worker's job that go on although the hub's job, `owner`, no longer has them, as
 /// far as the caches know. Those whose removal was answered are left out.
 std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,

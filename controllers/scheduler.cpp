@@ -1,5 +1,6 @@
 #include "controllers/scheduler.h"
 
+#include "lib/api/execution.h"
 #include "lib/api/names.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
@@ -225,6 +226,9 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     done = true;
     api::WorkloadStatus status = lifecycle::reserve(
         workload, {admitted.admission, admitted.checks, config_.wait_for_pods_ready}, now);
+    const auto before = cluster_.workloads.get(admitted.replaces);
+    const bool limited = workload.spec.maximum_execution_time_seconds.has_value();
+    if (before && limited) api::inherit_execution(&status, before->status, now);
     if (config_.nominate_first) config_.nominate_first(workload, &status);
     return status;
   };

@@ -209,6 +209,11 @@ void read_gate(const api::Workload& copy, RemoteCopy* view) {
   }
 }
 
+/// The worker charges the slice for what it has beyond the one that it says it replaces.
+bool says_it_replaces(const api::Workload& copy, const std::string& name) {
+  return jobs::replaced_slice(copy) == copy.metadata.ns + "/" + name;
+}
+
 RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   RemoteCopy view;
   const api::Workload& copy = *worker.copy;
@@ -221,7 +226,13 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
       c && c->status == api::ConditionStatus::True) {
     view.finished = Finish{c->reason, c->message, c->last_transition_time};
   }
-  view.evicted = api::is_true(all, conditions::evicted);
+  if (const api::Condition* c = api::find_condition(all, conditions::evicted);
+      c && c->status == api::ConditionStatus::True) {
+    view.evicted = true;
+    if (c->reason.ends_with(api::reasons::maximum_execution_time_exceeded)) {
+      view.out_of_time = c->last_transition_time;
+    }
+  }
   view.waiting = api::is_false(all, conditions::quota_reserved);
   view.deactivating = api::is_true(all, conditions::deactivation_target) ||
                       (local && local->spec.active && !copy.spec.active);
@@ -240,6 +251,10 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   view.has_finalizers =
       copy.metadata.has_finalizer(api::finalizers::resource_in_use) && !worker.removing_copy;
   if (local) view.drift = drift_between(*local, copy);
+  const bool waits = local && !view.admitted_at && !worker.replaces.empty();
+  if (waits && view.drift == Drift::none && !says_it_replaces(copy, worker.replaces)) {
+    view.drift = Drift::updatable;
+  }
   read_gate(copy, &view);
   return view;
 }
@@ -262,6 +277,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   view.kind_served = worker.kind_served;
   view.certainty = worker.certainty;
   if (worker.copy) view.copy = read_copy(worker, local);
+  view.job_without_quota = worker.without_quota;
   if (worker.job) {
     view.job = RemoteJob::ours;
     view.job_deleting = is_deleting(*worker.job) || worker.removing_job;

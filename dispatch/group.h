@@ -52,7 +52,10 @@ struct WorkerView {
   /// It runs under this slice and is to be given to a later one, or its manager may not know yet
   /// that it was.
   bool handing_over = false;
-  bool strays = false;  ///< of a job of several objects: some have none on the hub any more
+  /// The worker has replaced the slice under which it runs, and no other one has quota there.
+  bool without_quota = false;
+  std::string replaces;  ///< name of the slice that the copy is to replace; empty: not known
+  bool strays = false;   ///< of a job of several objects: some have none on the hub any more
   Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse
   bool of_another_life = false;  ///< the copy or the job is of an older Workload or job of the name
 };

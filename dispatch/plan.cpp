@@ -14,6 +14,9 @@
 namespace regatta::dispatch {
 namespace {
 
+/// The hub and the worker count the time of a Job each by itself, in whole seconds of their own.
+constexpr Duration own_limit_within = std::chrono::seconds(10);
+
 using Clusters = std::map<std::string, ClusterView>;
 
 /// Orders clusters differently for each workload, so that no name is favoured. The order is the
@@ -432,6 +435,12 @@ Plan wait_for_room(Plan plan, const GroupView& g, const ClusterView& v, TimePoin
                    true);
 }
 
+/// The copy of a larger size never wins, or no longer.
+bool is_useless(const RemoteCopy& copy) {
+  const bool over = copy.evicted || copy.deleting || copy.removal_begun || copy.of_another_life;
+  return over || is_spoilt(copy);
+}
+
 /// The worker runs the Job under an earlier slice, and is asked for the larger size.
 Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
                const PlanConfig& config) {
@@ -441,22 +450,48 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
   }
   // The hub's Job learns its end, and ends its Workload.
   if (v.job_ended || g.local.job_over || v.certainty == Certainty::unreadable) return plan;
+  const bool useless = v.copy && is_useless(*v.copy);
+  // A copy that is gone by now had taken over there, and the Job runs without quota.
+  if (v.job_without_quota && (!v.copy || useless)) {
+    return set_check(std::move(plan), CheckState::retry,
+                     "The job lost its quota on worker cluster \"" + name +
+                         "\" while its larger size took over, resetting for re-dispatch",
+                     true);
+  }
   if (!v.copy) {
     if (v.kind_served && g.local.other_checks_ready) plan.actions.push_back(CreateCopy{name});
     return wait_for_room(std::move(plan), g, v, now, config);
   }
-  const RemoteCopy& copy = *v.copy;
-  const bool over = copy.evicted || copy.deleting || copy.removal_begun || copy.of_another_life;
-  if (over || is_spoilt(copy)) {
+  if (useless) {
     remove_useless(&plan, name, v);
     return plan;
   }
+  const RemoteCopy& copy = *v.copy;
   if (copy.drift == Drift::updatable) plan.actions.push_back(UpdateCopy{name});
   // The larger size is for when all of them are Ready.
   if (!g.local.other_checks_ready) return plan;
-  if (!copy.admitted_at) return wait_for_room(std::move(plan), g, v, now, config);
+  if (!copy.admitted_at) {
+    // No other worker is asked any more. The gate is that of a race.
+    if (copy.blocked_since && !copy.gate_opening && !must_not_preempt(g)) {
+      plan.actions.push_back(OpenGate{name});
+    }
+    return wait_for_room(std::move(plan), g, v, now, config);
+  }
   plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
   return run_job(std::move(plan), g, v);
+}
+
+/// The recorded cluster has no copy that counts. One that ended counts until it is gone, unless it
+/// was the hub that asked for its removal.
+bool is_gone(const ClusterView& v) {
+  if (!v.copy || v.copy->of_another_life) return true;
+  return v.copy->deleting && (!v.copy->finished || v.copy->removal_begun);
+}
+
+/// The Job ended, and what the hub may learn of it is all that is left.
+bool ended_alone(const GroupView& g, const ClusterView& v) {
+  const bool ours = holds_job(v) && !(v.copy && v.copy->of_another_life);
+  return ours && v.job_ended && !v.removals_held && (v.job_news || g.local.job_over);
 }
 
 /// A cluster is recorded. Only its copy counts.
@@ -478,7 +513,12 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (!v.connected) return wait_for_lost(std::move(plan), g, v, now, config);
   if (g.local.takes_over && !leaving) return take_over(std::move(plan), g, v, now, config);
   // 8c. The copy is gone, or another one has its name.
-  if (!v.copy || v.copy->deleting || v.copy->of_another_life) {
+  if (is_gone(v)) {
+    // Its manager may have removed it since it was Finished. The hub's Job learns how it ended.
+    if (!leaving && ended_alone(g, v)) {
+      if (v.job_news) plan.actions.push_back(CopyJobStatus{name, true});
+      return plan;
+    }
     remove(&plan, name, v);
     if (leaving) return plan;
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
@@ -495,7 +535,17 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
                          "\", resetting for re-dispatch",
                      true);
   }
-  // 8f. The copy is evicted.
+  // 8f. The copy is evicted. The hub ends a Job that ran for too long by itself, a moment later.
+  if (copy.out_of_time) {
+    const Duration left = *copy.out_of_time + own_limit_within - now;
+    if (left > Duration(0)) {
+      look_again(&plan, left);
+      return plan;
+    }
+    return set_check(
+        std::move(plan), CheckState::rejected,
+        "The job exceeded its maximum execution time on worker cluster \"" + name + "\"", true);
+  }
   if (copy.evicted) {
     plan = set_check(
         std::move(plan), CheckState::retry,

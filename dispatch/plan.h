@@ -126,8 +126,8 @@ struct Finish {
 
 enum class Drift {
   none,
-  /// Only priority or priorityClassRef differ, or the counts of an elastic job, which has shrunk;
-  /// they may be copied over.
+  /// Only priority or priorityClassRef differ; or of an elastic job the counts, since it has
+  /// shrunk, or which slice this one replaces. They may be copied over.
   updatable,
   other,
 };
@@ -137,6 +137,8 @@ struct RemoteCopy {
   std::optional<TimePoint> admitted_at;  ///< when Admitted became True, by the worker's clock
   std::optional<Finish> finished;
   bool evicted = false;
+  /// When it was evicted because the Job ran for as long as it may, by the worker's clock.
+  std::optional<TimePoint> out_of_time;
   bool deactivating = false;  ///< DeactivationTarget is set, or spec.active is false
   /// Since when it asks its manager in vain to deactivate it, by our clock.
   std::optional<TimePoint> stop_asked_at;
@@ -209,6 +211,9 @@ struct ClusterView {
   /// The Job of an elastic job still runs under this slice and is to be given to a later one, or
   /// the worker's manager may not know yet that it was.
   bool job_handing_over = false;
+  /// The worker has replaced the slice under which the Job runs, and the one that replaced it has
+  /// no quota there any more.
+  bool job_without_quota = false;
   /// The hub's Job was changed in a way that this one is to follow, such as its scale.
   bool job_behind = false;
   /// Of a Job that is made of several objects: some are still to be created.

@@ -1160,6 +1160,59 @@ TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
             "record winner a, create job on a");
 }
 
+TEST(Plan, ALargerSliceThatTookOverAndIsGoneLeavesTheJobWithoutQuota) {
+  const auto lost = [](Given& g) { g.clusters["a"].job_without_quota = true; };
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  const std::string retry =
+      "check Retry (The job lost its quota on worker cluster \"a\" while its larger size took "
+      "over, resetting for re-dispatch)";
+  EXPECT_EQ(step(larger_slice().with(lost)), retry);
+  const Given evicted = larger_slice().copy("a").with(lost).with(
+      [](Given& g) { g.clusters["a"].copy->evicted = true; });
+  EXPECT_EQ(step(evicted), retry);
+  EXPECT_EQ(step(larger_slice().copy("a").with(lost)), "look again in 50s")
+      << "the worker is about to admit it";
+}
+
+TEST(Plan, TheGateOfALargerSliceThatHasRacedIsOpened) {
+  const Given gated = larger_slice().copy("a").with(
+      [](Given& g) { g.clusters["a"].copy->blocked_since = now - 1s; });
+  EXPECT_EQ(describe(plan(gated, now, {})), "open gate on a, look again in 50s");
+  const Given opening =
+      Given{gated}.with([](Given& g) { g.clusters["a"].copy->gate_opening = true; });
+  EXPECT_EQ(describe(plan(opening, now, {})), "look again in 50s");
+}
+
+TEST(Plan, AJobThatEndedCountsAlthoughItsCopyIsGone) {
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  const Given ended = Given{"a"}.won("a").job("a").with([](Given& g) {
+    g.clusters["a"].job_ended = true;
+    g.clusters["a"].job_news = true;
+  });
+  EXPECT_EQ(step(ended), "copy final status from a");
+  const Given known = Given{ended}.with([](Given& g) {
+    g.clusters["a"].job_news = false;
+    g.local.job_over = true;
+  });
+  EXPECT_EQ(step(known), "") << "the hub's job ends the workload";
+  const Given removed =
+      Given{"a"}.won("a").ended("a").with([](Given& g) { g.clusters["a"].copy->deleting = true; });
+  EXPECT_EQ(step(removed), "copy final status from a, finish Succeeded (Job finished)");
+  const Given by_hub =
+      Given{removed}.with([](Given& g) { g.clusters["a"].copy->removal_begun = true; });
+  EXPECT_NE(step(by_hub), step(removed));
+}
+
+TEST(Plan, AJobThatRanForTooLongOnItsWorkerIsNotSentAgain) {
+  const Given given = Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+    g.clusters["a"].copy->evicted = true;
+    g.clusters["a"].copy->out_of_time = now - 4s;
+  });
+  EXPECT_EQ(describe(plan(given, now, {})), "look again in 6s") << "the hub ends it itself";
+  EXPECT_EQ(describe(plan(given, now + 6s, {})),
+            "check Rejected (The job exceeded its maximum execution time on worker cluster \"a\")");
+}
+
 TEST(Plan, ASliceThatIsReplacedOnItsWorkerAloneHasNotEnded) {
   const Given given = Given{"a"}.won("a").ended("a", "WorkloadSliceReplaced").with([](Given& g) {
     g.clusters["a"].job_ended = false;
@@ -1204,7 +1257,9 @@ TEST(Plan, ASliceWithoutAPlaceTakesTheOneWhereTheJobRunsUnderOneThatIsOver) {
   EXPECT_EQ(step(Given{given}.with([](Given& g) { g.clusters["a"].job_ended = true; })),
             "take place on a")
       << "its end comes home";
-  EXPECT_EQ(step(Given{given}.lost("a", 5min)), "look again in 600s");
+  EXPECT_EQ(step(Given{given}.lost("a", 5min)),
+            "tell WorkerLost (The job runs with its former size on worker cluster \"a\", which is "
+            "lost; it is given up at 1970-01-01T01:10:00Z), look again in 600s");
   EXPECT_EQ(step(Given{given}.lost("a", 15min)), "record winner b, create job on b");
 }
 

@@ -203,6 +203,22 @@ std::optional<Trouble> refusal_of_copies(const GroupView& g) {
                  "No worker cluster that is asked takes the workload" + text, since};
 }
 
+/// The Job runs on a lost worker under a slice that was replaced.
+std::optional<Trouble> lost_before_it_grew(const GroupView& g, TimePoint now,
+                                           const PlanConfig& config) {
+  for (const auto& [name, v] : g.clusters) {
+    const bool there = v.listed && v.job == RemoteJob::ours && v.job_left_behind;
+    if (!there || v.connected || !v.lost_since) continue;
+    const TimePoint until = given_up_at(g, v, now, config);
+    if (until <= now) continue;
+    return Trouble{reasons::worker_lost,
+                   "The job runs with its former size on worker cluster " + quoted(name) +
+                       ", which is lost; it is given up at " + format_rfc3339(until),
+                   *v.lost_since};
+  }
+  return std::nullopt;
+}
+
 std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
                                        const PlanConfig& config) {
   if (const std::string* name = where_held(g)) {
@@ -211,6 +227,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
                        ", and the hub has no record of it; its MultiKueueCluster tells what to do",
                    g.local.quota_reserved_at};
   }
+  if (auto lost = lost_before_it_grew(g, now, config)) return lost;
   if (g.local.follows) return trouble_of_follower(g);
   if (auto refusal = refusal_of_copies(g)) return refusal;
   std::vector<std::string> refusing, lacking;

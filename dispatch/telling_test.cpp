@@ -83,6 +83,18 @@ TEST(Telling, WhyALargerSizeWaitsIsTold) {
   EXPECT_EQ(told(g), "") << "the checks tell for themselves";
 }
 
+TEST(Telling, ALostWorkerThatRunsTheFormerSizeIsWaitedFor) {
+  GroupView g = racing();
+  g.clusters["b"].job = RemoteJob::ours;
+  g.clusters["b"].job_under_other_slice = g.clusters["b"].job_left_behind = true;
+  lose(&g, "b", 5min);
+  EXPECT_EQ(
+      told(g).substr(0, 86),
+      "WorkerLost: The job runs with its former size on worker cluster \"b\", which is lost; ");
+  g.clusters["b"].listed = false;
+  EXPECT_EQ(told(g), "");
+}
+
 TEST(Telling, AJobThatRunsOnTheHubMissesNoWorker) {
   GroupView g = racing();
   lose(&g, "a", 5min);

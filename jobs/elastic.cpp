@@ -90,18 +90,24 @@ FinishWorkload end_slice(const JobView& view, const WorkloadPtr& slice) {
   return finish;
 }
 
+bool grows_beyond(const JobView& view, const api::Workload& slice) {
+  const std::vector<std::int32_t> wanted = view.job->pod_counts();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] > slice.spec.pod_sets[i].count) return true;
+  }
+  return false;
+}
+
 /// The slice, or a new one, follows the counts of the job.
 std::optional<JobAction> resize(const JobView& view, const WorkloadPtr& latest) {
   const std::vector<std::int32_t> wanted = view.job->pod_counts();
-  bool changed = false, grows = false, some = false;
+  bool changed = false, some = false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const std::int32_t has = latest->spec.pod_sets[i].count;
-    changed = changed || wanted[i] != has;
-    grows = grows || wanted[i] > has;
+    changed = changed || wanted[i] != latest->spec.pod_sets[i].count;
     some = some || wanted[i] > 0;
   }
   if (!changed || !some) return {};
-  if (!has_reservation(*latest) || !grows) {
+  if (!has_reservation(*latest) || !grows_beyond(view, *latest)) {
     return UpdateWorkload{latest, with_counts(latest->spec, wanted), ""};
   }
   if (is_evicted(*latest)) return {};
@@ -223,7 +229,11 @@ std::vector<JobAction> plan_slices(const JobView& view) {
     return out;
   }
   std::optional<JobAction> next = resize(view, slices.latest);
-  if (!next && slices.latest != slices.current) next = follow_priority(view, slices.latest);
+  if (slices.latest != slices.current) {
+    // The quota that the job needs no more must not wait for the turn of the one that waits.
+    if (!next && !grows_beyond(view, *slices.current)) next = resize(view, slices.current);
+    if (!next) next = follow_priority(view, slices.latest);
+  }
   return in_order({std::move(next)});
 }
 

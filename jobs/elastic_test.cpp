@@ -126,6 +126,17 @@ TEST_F(Elastic, AWaitingSliceFollowsTheJob) {
   EXPECT_EQ(update.spec.pod_sets[0].count, 4);
 }
 
+TEST_F(Elastic, AJobThatShrinksWhileALargerSliceWaitsGivesItsQuotaBack) {
+  slice(4, true);
+  slice(2, false);
+  pods(2);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  const auto& update = std::get<UpdateWorkload>(actions[0]);
+  EXPECT_EQ(update.workload->metadata.name, name(0));
+  EXPECT_EQ(update.spec.pod_sets[0].count, 2);
+}
+
 TEST_F(Elastic, AJobRunsOnWhileALargerSliceWaits) {
   slice(2, true);
   slice(5, false);

@@ -8,6 +8,7 @@
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/api/owner_reference.h"
+#include "lib/api/reclaimable.h"
 
 #include <algorithm>
 
@@ -311,6 +312,45 @@ std::optional<std::vector<JobAction>> plan_of_pods(const JobView& view) {
   return view.job->composed() ? plan_group(view) : std::nullopt;
 }
 
+/// A Workload with quota asks for pods again that it has given back.
+bool takes_pods_back(const JobAction& action) {
+  const auto& to = std::get<SetReclaimable>(action);
+  if (!has_reservation(*to.workload)) return false;
+  const auto& before = to.workload->status.reclaimable_pods;
+  return std::any_of(before.begin(), before.end(), [&](const api::ReclaimablePod& one) {
+    return api::reclaimable_count(to.pods, one.name) < one.count;
+  });
+}
+
+/// Rules 9 to 13: the job and its Workload are in order, and each follows the other.
+std::vector<JobAction> follow_workload(const JobView& view, const WorkloadPtr& workload) {
+  const GenericJob& job = *view.job;
+  // 9. Priority, gate and readiness of the pods follow the job.
+  if (auto action = follow_priority(view, workload)) return {*action};
+  if (auto action = follow_gate(view, workload)) return {*action};
+  if (!grows(view)) {
+    if (auto action = follow_pods(view, workload)) return {*action};
+  }
+  // 10. The Workload is evicted, and still has quota or its job is not suspended yet.
+  if (api::is_true(workload->status.conditions, evicted) &&
+      (has_reservation(*workload) || !job.suspended())) {
+    return in_order({evicted_workload(view, workload)});
+  }
+  // 11. The job is suspended: it waits, or is to be started, or was deactivated and is deleted
+  // later.
+  if (job.suspended()) {
+    std::vector<JobAction> actions = in_order({retain_deactivated(view, *workload)});
+    for (JobAction& one : suspended_job(view, workload)) actions.push_back(std::move(one));
+    return actions;
+  }
+  // 12. A stop was begun for a reason that is gone. It goes on to its end; then the job starts.
+  if (job.stopping()) return in_order({stop(view, workload.get(), "The stop was begun")});
+  // 13. The job runs without being admitted. A slice that took over may still wait for its checks.
+  const bool may_run = api::is_true(workload->status.conditions, admitted);
+  if (may_run || took_over(view, *workload)) return {};
+  return in_order({stop(view, workload.get(), "Not admitted by cluster queue")});
+}
+
 std::vector<JobAction> apply_rules(const JobView& view) {
   const GenericJob& job = *view.job;
   // 1. The job is not managed, unless the default queue takes it. What a managed job made does not
@@ -350,32 +390,13 @@ std::vector<JobAction> apply_rules(const JobView& view) {
     const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
     return in_order({FinishWorkload{workload, reason, end->message}, let_go(view.job)});
   }
-  // 8. The Workload learns which pods the job will not need again.
-  if (auto action = follow_reclaimable(view, workload)) return {*action};
-  // 9. Priority, gate and readiness of the pods follow the job.
-  if (auto action = follow_priority(view, workload)) return {*action};
-  if (auto action = follow_gate(view, workload)) return {*action};
-  if (!grows(view)) {
-    if (auto action = follow_pods(view, workload)) return {*action};
-  }
-  // 10. The Workload is evicted, and still has quota or its job is not suspended yet.
-  if (api::is_true(workload->status.conditions, evicted) &&
-      (has_reservation(*workload) || !job.suspended())) {
-    return in_order({evicted_workload(view, workload)});
-  }
-  // 11. The job is suspended: it waits, or is to be started, or was deactivated and is deleted
-  // later.
-  if (job.suspended()) {
-    std::vector<JobAction> actions = in_order({retain_deactivated(view, *workload)});
-    for (JobAction& one : suspended_job(view, workload)) actions.push_back(std::move(one));
-    return actions;
-  }
-  // 12. A stop was begun for a reason that is gone. It goes on to its end; then the job starts.
-  if (job.stopping()) return in_order({stop(view, workload.get(), "The stop was begun")});
-  // 13. The job runs without being admitted. A slice that took over may still wait for its checks.
-  const bool may_run = api::is_true(workload->status.conditions, admitted);
-  if (may_run || took_over(view, *workload)) return {};
-  return in_order({stop(view, workload.get(), "Not admitted by cluster queue")});
+  // 8. The Workload learns which pods the job will not need again. That it takes pods back may be
+  // refused while it holds quota, which must not keep it from the rest.
+  const std::optional<JobAction> reclaim = follow_reclaimable(view, workload);
+  if (reclaim && !takes_pods_back(*reclaim)) return {*reclaim};
+  std::vector<JobAction> actions = follow_workload(view, workload);
+  if (reclaim && actions.empty()) actions.push_back(*reclaim);
+  return actions;
 }
 
 }  // namespace

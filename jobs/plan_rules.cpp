@@ -17,9 +17,19 @@ bool from_workload_class(const std::optional<api::PriorityClassRef>& ref) {
   return ref && ref->kind == api::priority::workload_kind;
 }
 
+/// The pod set has fewer pods than it was admitted with.
+bool has_shrunk(const api::Workload& workload, const api::PodSet& set) {
+  if (!workload.status.admission) return false;
+  const auto& all = workload.status.admission->pod_set_assignments;
+  return std::any_of(all.begin(), all.end(), [&](const api::PodSetAssignment& one) {
+    return one.name == set.name && one.count && *one.count > set.count;
+  });
+}
+
 /// While an elastic job changes its size its Workload has more pods, or fewer. What the Workload
 /// needs no more is what it has beyond the pods that the job will yet need. That the job is smaller
-/// gives nothing back: its Workload shrinks as well, or the job gets its size again.
+/// gives nothing back: its Workload shrinks as well, or the job gets its size again. That it is
+/// larger takes nothing back: others may have that quota, and the larger slice is charged anew.
 std::vector<api::ReclaimablePod> beyond_need(const GenericJob& job, const api::Workload& workload) {
   const std::vector<api::ReclaimablePod> of_job = job.reclaimable_pods();
   const std::vector<std::int32_t> counts = job.pod_counts();
@@ -29,9 +39,10 @@ std::vector<api::ReclaimablePod> beyond_need(const GenericJob& job, const api::W
     const std::int32_t of_these = api::reclaimable_count(of_job, set.name);
     const std::int32_t needed = std::max(0, counts[i] - of_these);
     const bool unknown = of_these == 0 && set.count > counts[i];
-    const std::int32_t pods =
-        unknown ? api::reclaimable_count(workload.status.reclaimable_pods, set.name)
-                : set.count - needed;
+    const std::int32_t before = api::reclaimable_count(workload.status.reclaimable_pods, set.name);
+    const bool keeps = has_reservation(workload) && !has_shrunk(workload, set);
+    std::int32_t pods = unknown ? before : set.count - needed;
+    if (keeps) pods = std::max(pods, before);
     if (pods > 0) out.push_back({set.name, pods});
   }
   return out;

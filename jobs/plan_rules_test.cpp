@@ -301,6 +301,7 @@ TEST(FollowReclaimable, WhileAnElasticJobChangesItsSizeItsWorkloadKeepsWhatTheJo
   const auto reclaimable = [](const JobView& job, int pods, int before = 0) {
     const auto workload = std::make_shared<api::Workload>(admitted());
     workload->spec.pod_sets.front().count = pods;
+    workload->status.admission->pod_set_assignments.emplace_back().count = 5;
     if (before > 0) workload->status.reclaimable_pods = {{"main", before}};
     const auto action = follow_reclaimable(job, workload);
     return action ? describe({*action}) : "";
@@ -314,6 +315,34 @@ TEST(FollowReclaimable, WhileAnElasticJobChangesItsSizeItsWorkloadKeepsWhatTheJo
   EXPECT_EQ(reclaimable(shrunk, 5, 3), "") << "its Workload shrinks as well";
   EXPECT_EQ(reclaimable(shrunk, 2, 3), "reclaimable 0");
   EXPECT_EQ(reclaimable(shrunk, 5), "") << "or a user made the job smaller than it is to be";
+}
+
+TEST(FollowReclaimable, WhatWasGivenBackIsNotTakenForALargerSize) {
+  JobView view = view_of(R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+      "spec": {"suspend": false, "parallelism": 6, "completions": 6}, "status": {"active": 4,
+      "ready": 2, "startTime": "2026-01-01T00:00:00Z", "succeeded": 2}})");
+  view.policy.wait_for_pods_ready = false;
+  const auto slice = std::make_shared<api::Workload>(admitted());
+  slice->spec.pod_sets.front().count = 4;
+  slice->status.admission->pod_set_assignments.emplace_back().count = 4;
+  slice->status.reclaimable_pods = {{"main", 2}};
+  EXPECT_FALSE(follow_reclaimable(view, slice)) << "the larger slice is charged for them";
+  slice->spec.pod_sets.front().count = 3;
+  const auto shrunk = follow_reclaimable(view, slice);
+  ASSERT_TRUE(shrunk);
+  EXPECT_EQ(describe({*shrunk}), "reclaimable 0");
+}
+
+TEST(FollowReclaimable, ThatPodsAreTakenBackKeepsNothingElseFromHappening) {
+  JobView view = view_of(running);
+  view.policy.wait_for_pods_ready = false;
+  api::Workload workload = admitted();
+  workload.status.reclaimable_pods = {{"main", 1}};
+  EXPECT_EQ(plan(view, workload), "reclaimable 0");
+  api::set_condition(&workload.status.conditions,
+                     {"Evicted", api::ConditionStatus::True, 0, {}, "Preempted", "for another"},
+                     TimePoint{});
+  EXPECT_EQ(plan(view, workload).substr(0, 8), "stop job") << plan(view, workload);
 }
 
 TEST(BuildWorkload, LabelsAreCopiedWhereAskedFor) {

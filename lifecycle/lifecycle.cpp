@@ -460,6 +460,9 @@ void sync_preemption_gates(Draft* d) {
 void retain(Draft* d, const LifecycleConfig& config) {
   const api::Workload& w = d->workload;
   if (!config.retain_finished || w.metadata.deleting()) return;
+  // How a copy ended is news for its hub, which removes it then. A job may still name a slice that
+  // was replaced here.
+  if (!w.metadata.label(std::string(api::labels::multikueue_origin)).empty()) return;
   const api::Condition* end = api::find_condition(w.status.conditions, conditions::finished);
   const TimePoint until = end->last_transition_time + *config.retain_finished;
   if (until > d->now) return look_again(d, until - d->now);

@@ -40,4 +40,13 @@ bool end_admission(WorkloadStatus* status, std::int64_t generation, TimePoint no
                        now);
 }
 
+void inherit_execution(WorkloadStatus* status, const WorkloadStatus& replaced, TimePoint now) {
+  WorkloadStatus counted = replaced;
+  count_execution(counted, now);
+  if (counted.accumulated_past_execution_time_seconds) {
+    status->accumulated_past_execution_time_seconds =
+        counted.accumulated_past_execution_time_seconds;
+  }
+}
+
 }  // namespace regatta::api

@@ -9,4 +9,8 @@ namespace regatta::api {
 /// Returns whether anything changed.
 bool end_admission(WorkloadStatus* status, std::int64_t generation, TimePoint now);
 
+/// A larger slice of an elastic job goes on with the seconds for which the one that it replaces was
+/// admitted.
+void inherit_execution(WorkloadStatus* status, const WorkloadStatus& replaced, TimePoint now);
+
 }  // namespace regatta::api

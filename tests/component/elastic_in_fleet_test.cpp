@@ -240,6 +240,48 @@ TEST_F(ElasticJobsInFleet, ALargerSizeThatNeverCameToTheWorkerGivesItsQuotaBack)
   EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
 }
 
+/// The worker has replaced the first size by the second one, which is none any more on the hub.
+TEST_F(ElasticJobsInFleet, GrowsOnceMoreWhileItsWorkerIsCutOff) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 10s);
+  network_.faults(name).partitioned = true;
+  settle_running(name, 2s);
+  give(name, "6");
+  settle_running(name, 10s);
+  EXPECT_EQ(used(worker(name)), "6") << "its larger size took over there";
+  scale(7);
+  settle_running(name, 10s);
+  network_.faults(name).partitioned = false;
+  settle_running(name, 1min);
+  EXPECT_EQ(runs(name), 2) << "there is no room for seven";
+  EXPECT_EQ(used(worker(name)), "6") << "the job keeps its quota";
+  give(name, "7");
+  until_runs(name, 7);
+  settle_running(name, 5s);
+  expect_same(name);
+  EXPECT_EQ(used(worker(name)), "7");
+  EXPECT_EQ(held_by(name), "workloads 1, jobs 1");
+}
+
+/// The quota of the job is that of its larger size by now.
+TEST_F(ElasticJobsInFleet, IsSentAnewWhenItsLargerSizeLosesTheQuotaBeforeTheHubKnows) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 10s);
+  network_.faults(name).partitioned = true;
+  give(name, "6");
+  settle(10s);
+  const api::ObjectKey larger = live().at(0).metadata.key();
+  ASSERT_TRUE(
+      worker(name).patch(api::Workload::resource, larger, R"({"spec": {"active": false}})"));
+  settle(10s);
+  give(other(name), "6");
+  network_.faults(name).partitioned = false;
+  until("it runs elsewhere", [&] { return runs(other(name)) == 6; }, 5min);
+  until("it left", [&] { return held_by(name) == "workloads 0, jobs 0"; });
+}
+
 /// A manager that sees the end of the former slice first would stop the job, which has none then.
 TEST_F(ElasticJobsInFleet, TheFormerSizeStaysUntilTheWorkersManagerKnowsOfTheNext) {
   const std::string name = start_two({"east", "west"});

@@ -10,9 +10,10 @@ using testing::SizeIs;
 /// Four CPUs, and a Job that may grow and shrink while it runs.
 class ElasticJobs : public OneCluster {
  protected:
-  void submit(int pods) {
+  void submit(int pods, const std::string& more_labels = "") {
     if (!manager_) start_with_queues();
-    std::string yaml = job_yaml("j", pods, "main", R"({kueue.x-k8s.io/elastic-job: "true"})");
+    std::string yaml =
+        job_yaml("j", pods, "main", R"({kueue.x-k8s.io/elastic-job: "true"})", more_labels);
     const std::string before = "completions: " + std::to_string(pods);
     yaml.replace(yaml.find(before), before.size(), "completions: 100");
     apply(yaml);
@@ -210,6 +211,17 @@ TEST_F(ElasticJobs, AManagerThatComesLateFindsItsWayWithSlices) {
   complete_job("j", 100);
   settle();
   EXPECT_TRUE(live().empty());
+}
+
+TEST_F(ElasticJobs, TheTimeOfTheFormerSizeCounts) {
+  submit(2, ", kueue.x-k8s.io/max-exec-time-seconds: \"100\"");
+  settle(60s);
+  scale(3);
+  until("it has grown", [&] { return used() == "3"; });
+  settle(30s);
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+  settle(20s);
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false)) << "after more than 100 s in all";
 }
 
 }  // namespace
