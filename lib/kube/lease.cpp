@@ -92,16 +92,25 @@ Task<Result<bool>> LeaderElector::create() {
   co_return true;
 }
 
+bool LeaderElector::held_by_another() const {
+  if (holder_.empty() || holder_ == options_.identity) return false;
+  return clock_.steady() < silent_at();
+}
+
 Task<Result<bool>> LeaderElector::look_and_take() {
   auto lease = co_await client_.get_raw(lease_resource, options_.lease);
-  if (!lease && lease.error().code() == Errc::not_found) co_return co_await create();
+  if (!lease && lease.error().code() == Errc::not_found) {
+    // A holder that lives still writes, and creates its Lease again.
+    if (!leading_ && held_by_another()) co_return false;
+    co_return co_await create();
+  }
   if (!lease) co_return lease.error();
   const Status looked = look_at(*lease);
   if (!looked) co_return looked.error();
   const bool ours = holder_ == options_.identity;
   // Another process took over, even if only for a moment: a leader does not come back silently.
   if (leading_ && !ours) co_return false;
-  if (!holder_.empty() && !ours && clock_.steady() < silent_at()) co_return false;
+  if (held_by_another()) co_return false;
   if (!ours) {
     ++transitions_;
     acquired_ = clock_.now();
@@ -115,7 +124,7 @@ Task<Result<bool>> LeaderElector::try_to_hold() {
     auto renewed = co_await write(options_.identity);
     if (renewed) co_return renewed;
     const Errc code = renewed.error().code();
-    // A Lease that was deleted is created again, unless a standby was first.
+    // A Lease that was deleted is created again, unless another process was first.
     if (code != Errc::conflict && code != Errc::not_found) co_return renewed;
   }
   co_return co_await look_and_take();
@@ -142,7 +151,7 @@ Task<> LeaderElector::follow_holder() {
     auto event = co_await stream->next();
     if (!event || !*event) break;
     const WatchEvent& seen = **event;
-    if (seen.type == WatchEventType::deleted) co_return;
+    if (seen.type == WatchEventType::deleted) continue;  // its holder may live
     if (!seen.object || !look_at(*seen.object)) break;
     if (holder_.empty()) co_return;
   }

@@ -28,6 +28,9 @@ struct LeaderElectionOptions {
 /// so that it ends before another begins. Its writes end at that very moment, whatever is still
 /// under way: see Leadership.
 ///
+/// A Lease that is deleted is no Lease that is given back: its holder creates it again at its next
+/// renewal, and a candidate that saw the holder waits until that has been silent for long enough.
+///
 /// A candidate watches the Lease, so that it knows to the millisecond since when the holder is
 /// silent, and learns at once when the Lease is given back; where it may not watch it reads again
 /// after each pause.
@@ -61,6 +64,8 @@ class LeaderElector {
   Task<Result<bool>> try_to_hold();
   Task<> hold_until_lost(Error* why);
   Task<Result<bool>> look_and_take();
+  /// By one that is not silent yet, as far as we have seen.
+  bool held_by_another() const;
   Task<Result<bool>> create();
   Task<Result<bool>> write(std::string holder);
   Status look_at(const std::string& lease_text);
