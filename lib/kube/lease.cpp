@@ -13,6 +13,9 @@ namespace {
 
 constexpr api::ResourceInfo lease_resource{"coordination.k8s.io", "v1", "Lease", "leases", true};
 
+/// How often a release looks whether the writes that have left are answered.
+constexpr Duration answers_poll{10};
+
 /// Rounded up: a candidate that waits for less than the duration may begin before the holder ends.
 std::int64_t seconds_of(Duration d) {
   return std::chrono::ceil<std::chrono::seconds>(d).count();
@@ -253,10 +256,20 @@ Task<Status> LeaderElector::run(std::function<Task<>()> lead) {
   co_return lost;
 }
 
+/// Waits for the writes that have left.
+Task<Status> LeaderElector::writes_answered() {
+  const std::size_t unanswered = leadership_.unanswered();
+  while (leadership_.under_way() > 0) co_await clock_.sleep_for(answers_poll);
+  if (leadership_.unanswered() == unanswered) co_return ok();
+  co_return Error(Errc::timeout, "a write without an answer may still be under way");
+}
+
 Task<Status> LeaderElector::release() {
   if (!leading_) co_return ok();
   leading_ = false;
   leadership_.end();
+  const Status answered = co_await writes_answered();
+  if (!answered) co_return answered;
   auto written = co_await write(std::string());
   if (!written && written.error().code() == Errc::conflict) {
     // A renewal that was cancelled on its way has been applied after all.

@@ -50,9 +50,12 @@ class LeaderElector {
   /// acquire(), then `lead` until it ends by itself or leadership is lost; in the latter case
   /// `lead` has been cancelled and has ended when this returns, with the reason.
   Task<Status> run(std::function<Task<>()> lead);
-  /// Gives the lease back so that another candidate need not wait. Cancellation cannot do it,
-  /// because a cancelled task cannot wait: orderly shutdown calls it after everything that needs
-  /// leadership ended.
+  /// Gives the lease back so that another candidate need not wait. No write leaves any more from
+  /// the call on, and those that have left are awaited first. When one of them stays without an
+  /// answer the lease is kept and runs out, because the next leader would not see what it does.
+  ///
+  /// Cancellation cannot do it, because a cancelled task cannot wait: orderly shutdown calls it,
+  /// with a deadline, before it stops those whose writes may be under way.
   Task<Status> release();
 
   bool is_leader() const { return leading_; }
@@ -68,6 +71,7 @@ class LeaderElector {
   bool held_by_another() const;
   Task<Result<bool>> create();
   Task<Result<bool>> write(std::string holder);
+  Task<Status> writes_answered();
   Status look_at(const std::string& lease_text);
   Status look_at(const Json& lease);
   SteadyPoint silent_at() const { return observed_at_ + observed_duration_; }

@@ -472,6 +472,10 @@ TEST_F(LeaseTest, AStandbyThatWatchesSendsNextToNothing) {
 
 const api::ResourceInfo& things = Thing::resource;
 
+Task<> patch_thing(Client& writer) {
+  (void)co_await writer.patch_raw(things, {"ns", "t"}, PatchType::merge, "{}");
+}
+
 TEST_F(LeaseTest, WithoutLeadershipNothingButReadsLeaves) {
   const auto refused = run(a.writer.patch_raw(things, {"ns", "t"}, PatchType::merge, "{}"));
   EXPECT_EQ(refused.error().code(), Errc::denied);
@@ -541,6 +545,58 @@ TEST_F(LeaseTest, ARenewalMovesTheEndOfItsWrites) {
   world.settle();
   ASSERT_TRUE(run(a.elector.release()));
   EXPECT_FALSE(a.leadership.held()) << "given back";
+}
+
+TEST_F(LeaseTest, TheLeaseIsGivenBackWhenTheWritesThatHaveLeftAreAnswered) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  server.delay = 3s;
+  scope.spawn("write", patch_thing(a.writer));
+  world.run_for(10ms);
+  server.delay = Duration(0);
+  const SteadyPoint begun = world.steady();
+  ASSERT_TRUE(run(a.elector.release()));
+  EXPECT_GE(world.steady() - begun, 2900ms);
+  EXPECT_LE(world.steady() - begun, 3100ms);
+  EXPECT_EQ(field("holderIdentity"), "\"\"");
+}
+
+TEST_F(LeaseTest, NothingIsSentWhileAReleaseWaitsForAnswers) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  server.delay = 3s;
+  scope.spawn("write", patch_thing(a.writer));
+  world.run_for(10ms);
+  std::optional<Status> released;
+  scope.spawn("release", [](LeaderElector& elector, std::optional<Status>* into) -> Task<> {
+    *into = co_await elector.release();
+  }(a.elector, &released));
+  world.run_for(1s);
+  EXPECT_FALSE(released);
+  server.seen.clear();
+  EXPECT_EQ(run(a.writer.remove(things, {"ns", "t"})).error().code(), Errc::denied);
+  EXPECT_TRUE(server.seen.empty());
+}
+
+TEST_F(LeaseTest, TheLeaseIsKeptWhenAWriteHasNoAnswer) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  ClientConfig hasty = Candidate::gated(a.leadership);
+  hasty.timeout = 1s;
+  Client writer(ClientDeps{a.sender, world, world.rng, nullptr, hasty});
+  server.delay = 3s;
+  scope.spawn("write", patch_thing(writer));
+  world.run_for(10ms);
+  server.delay = Duration(0);
+  EXPECT_EQ(run(a.elector.release()).error().code(), Errc::timeout);
+  EXPECT_EQ(field("holderIdentity"), "\"a\"") << "the server may act on it later";
+  EXPECT_FALSE(a.leadership.held());
 }
 
 TEST_F(LeaseTest, ARenewalIsOneRequest) {
