@@ -21,6 +21,12 @@ std::int64_t seconds_of(Duration d) {
   return std::chrono::ceil<std::chrono::seconds>(d).count();
 }
 
+/// The server does not know us, or we do not trust it. That it knows us and forbids something is
+/// another matter.
+bool is_rejected(const Error& e) {
+  return e.code() == Errc::denied && (!e.details() || e.details()->http_status == 401);
+}
+
 }  // namespace
 
 LeaderElector::LeaderElector(Client& client, Clock& clock, Rng& rng, Log log,
@@ -177,7 +183,8 @@ void LeaderElector::note_renewal(SteadyPoint begun) {
   leadership_.lead_until(begun + options_.renew_deadline);
 }
 
-Task<> LeaderElector::acquire() {
+Task<Status> LeaderElector::acquire() {
+  SteadyPoint accepted = clock_.steady();  // when an attempt last was not rejected
   for (;;) {
     const SteadyPoint begun = clock_.steady();
     const SteadyPoint until = begun + options_.renew_deadline / 2;
@@ -186,11 +193,16 @@ Task<> LeaderElector::acquire() {
       leading_ = true;
       note_renewal(begun);
       log_.info("leading", {{"lease", options_.lease.str()}, {"identity", options_.identity}});
-      co_return;
+      co_return ok();
     }
     if (held) {
       co_await wait_for_chance();
+      accepted = clock_.steady();
       continue;
+    }
+    if (!is_rejected(held.error())) accepted = clock_.steady();
+    if (clock_.steady() - accepted >= options_.rejected_max) {
+      co_return held.error().within("acquiring the lease " + options_.lease.str());
     }
     if (held.error().code() != Errc::conflict && held.error().code() != Errc::already_exists) {
       log_.warning("cannot acquire the lease", {{"lease", options_.lease.str()},
@@ -247,7 +259,8 @@ Task<> LeaderElector::hold_until_lost(Error* why) {
 }
 
 Task<Status> LeaderElector::run(std::function<Task<>()> lead) {
-  co_await acquire();
+  const Status acquired = co_await acquire();
+  if (!acquired) co_return acquired;
   Error lost;
   Task<> leading = lead();
   Task<> renewing = hold_until_lost(&lost);

@@ -18,6 +18,8 @@ struct LeaderElectionOptions {
   Duration lease_duration = std::chrono::seconds(15);  ///< how long to wait for a silent holder
   Duration renew_deadline = std::chrono::seconds(10);  ///< the holder gives up after it
   Duration retry_period = std::chrono::seconds(2);
+  /// A candidate gives up when for so long each attempt was rejected; see acquire().
+  Duration rejected_max = std::chrono::minutes(5);
 };
 
 /// Makes sure that of all processes which name the same Lease at most one leads.
@@ -43,8 +45,10 @@ class LeaderElector {
                 Leadership& leadership);
   LeaderElector(const LeaderElector&) = delete;
 
-  /// Returns when this process leads.
-  Task<> acquire();
+  /// Returns when this process leads. An error: for minutes either the server has not known our
+  /// credentials or its certificate was not accepted. They may have been exchanged since they were
+  /// read, so a process that starts anew may succeed. Whatever else fails is tried again for ever.
+  Task<Status> acquire();
   /// Renews until the lease is lost, and returns why. Call it right after acquire().
   Task<Error> hold();
   /// acquire(), then `lead` until it ends by itself or leadership is lost; in the latter case

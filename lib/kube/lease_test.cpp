@@ -21,9 +21,11 @@ struct LeaseServer {
   Json lease;
   int version = 0;
   bool may_be_watched = true;
+  unsigned refuses = 0;  ///< answers everything with this status
   std::vector<std::shared_ptr<PushStream>> watches;
 
   net::HttpResponse answer(const net::HttpRequest& request) {
+    if (refuses != 0) return refusal(refuses, "Refused");
     if (request.target.find("watch=1") != std::string::npos) return watch();
     if (request.method == "POST") {
       if (!lease.is_null()) return refusal(409, "AlreadyExists");
@@ -456,6 +458,53 @@ TEST_F(LeaseTest, AStandbyThatMayNotWatchReadsTheLeaseAgainAndAgain) {
   const SteadyPoint died = world.steady();
   ASSERT_TRUE(world.run_for(60s, [&] { return b.working; }));
   EXPECT_LE(world.steady() - died, 20s);
+}
+
+TEST_F(LeaseTest, ACandidateThatIsRejectedForMinutesGivesUp) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  scope.spawn("b", b.lead(world));
+  world.run_for(1h);
+  for (const auto& stream : leases.watches) stream->end();
+  leases.refuses = 401;
+  world.run_for(4min);
+  EXPECT_FALSE(b.ended);
+  ASSERT_TRUE(world.run_for(2min, [&] { return b.ended.has_value(); }));
+  EXPECT_EQ(b.ended->error().code(), Errc::denied);
+  EXPECT_THAT(b.ended->error().what(), HasSubstr("acquiring the lease ns/regatta"));
+}
+
+TEST_F(LeaseTest, ACandidateThatTrustsTheServerNoMoreGivesUp) {
+  struct Untrusting final : net::HttpSender {
+    Task<Result<net::HttpResponse>> send(net::HttpRequest, net::SendOptions) override {
+      co_return Error(Errc::denied, "the server's certificate is not accepted");
+    }
+  } untrusting;
+  Client client(ClientDeps{untrusting, world, world.rng, nullptr, {}});
+  Leadership leadership(world);
+  LeaderElector elector(client, world, world.rng, Log(), Candidate::named("c"), leadership);
+  EXPECT_EQ(run(elector.acquire()).error().code(), Errc::denied);
+}
+
+TEST_F(LeaseTest, ACandidateWaitsForAServerThatIsDownOrForbidsTheLease) {
+  scope.spawn("b", b.lead(world));
+  b.faults->partitioned = true;
+  world.run_for(1h);
+  b.faults->partitioned = false;
+  for (const unsigned status : {403u, 500u, 503u}) {
+    leases.refuses = status;
+    world.run_for(1h);
+    EXPECT_FALSE(b.ended) << status;
+  }
+  for (int i = 0; i < 3; ++i) {
+    leases.refuses = 401;
+    world.run_for(4min);
+    leases.refuses = 500;
+    world.run_for(10s);
+  }
+  EXPECT_FALSE(b.ended) << "it was rejected for a while, but not each time";
+  leases.refuses = 0;
+  EXPECT_TRUE(world.run_for(1min, [&] { return b.working; }));
 }
 
 TEST_F(LeaseTest, AStandbyThatWatchesSendsNextToNothing) {
