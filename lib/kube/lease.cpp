@@ -1,6 +1,7 @@
 #include "lib/kube/lease.h"
 
 #include "lib/base/json_access.h"
+#include "lib/kube/informer_core.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
 
@@ -180,6 +181,7 @@ Task<> LeaderElector::wait_for_chance() {
 /// any time since.
 void LeaderElector::note_renewal(SteadyPoint begun) {
   renewed_ = begun;
+  renewed_version_ = resource_version_;
   leadership_.lead_until(begun + options_.renew_deadline);
 }
 
@@ -234,11 +236,14 @@ Task<Error> LeaderElector::hold() {
     // A request that hangs may take half of the time that is left, so that several tries fit; and a
     // server that is merely slow gets as much time as there can be.
     auto held = co_await with_deadline(clock_, begun + (deadline - begun) / 2, try_to_hold());
-    if (held && *held) {
+    // What the caches know may not exist any more; a process that starts anew reads it again.
+    const bool back = is_older_version(resource_version_, renewed_version_).value_or(false);
+    if (held && *held && !back) {
       note_renewal(begun);
       next = begun + options_.retry_period;
     } else if (held) {
-      const Error lost(Errc::conflict, "the lease is held by " + holder_);
+      const Error lost(Errc::conflict, back ? "the API server went back to an older state"
+                                            : "the lease is held by " + holder_);
       lose(lost);
       co_return lost;
     } else {

@@ -49,7 +49,8 @@ class LeaderElector {
   /// credentials or its certificate was not accepted. They may have been exchanged since they were
   /// read, so a process that starts anew may succeed. Whatever else fails is tried again for ever.
   Task<Status> acquire();
-  /// Renews until the lease is lost, and returns why. Call it right after acquire().
+  /// Renews until the lease is lost, and returns why. Call it right after acquire(). Also lost is
+  /// the lease of a server that was restored to lower versions.
   Task<Error> hold();
   /// acquire(), then `lead` until it ends by itself or leadership is lost; in the latter case
   /// `lead` has been cancelled and has ended when this returns, with the reason.
@@ -96,6 +97,7 @@ class LeaderElector {
   bool leading_ = false;
   std::string holder_;
   std::string resource_version_;
+  std::string renewed_version_;  ///< of the last successful renewal
   std::int64_t transitions_ = 0;
   TimePoint acquired_{};       ///< what the record says
   SteadyPoint renewed_{};      ///< when the last successful renewal was begun

@@ -448,6 +448,27 @@ TEST_F(LeaseTest, ALeaderWithoutStandbysCreatesADeletedLeaseAgain) {
   EXPECT_EQ(field("holderIdentity"), "\"a\"");
 }
 
+TEST_F(LeaseTest, ALeaderEndsWhenTheServerWentBackToLowerVersions) {
+  for (const bool had_lease : {true, false}) {
+    TaskScope process(world.executor());
+    Candidate leader(*this, "leader");
+    process.spawn("leader", leader.lead(world));
+    world.run_for(1min);
+    ASSERT_TRUE(leader.working);
+    leases.version = 2;
+    leases.lease["metadata"]["resourceVersion"] = "2";
+    if (!had_lease) leases.remove();
+    world.run_for(5s);
+    EXPECT_FALSE(leader.working);
+    EXPECT_FALSE(leader.leadership.held());
+    ASSERT_TRUE(leader.ended);
+    EXPECT_EQ(leader.ended->error().what(), "the API server went back to an older state");
+    process.stop();
+    world.settle();
+    leases.lease = nullptr;
+  }
+}
+
 TEST_F(LeaseTest, AStandbyThatMayNotWatchReadsTheLeaseAgainAndAgain) {
   leases.may_be_watched = false;
   process_a.spawn("a", a.lead(world));
