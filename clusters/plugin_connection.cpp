@@ -1,6 +1,9 @@
 #include "clusters/plugin_connection.h"
 
+#include "lib/runtime/deadline.h"
+
 #include <algorithm>
+#include <utility>
 
 namespace regatta::clusters {
 namespace {
@@ -11,7 +14,14 @@ constexpr Duration life_max = std::chrono::hours(24 * 365);
 }  // namespace
 
 PluginConnection::PluginConnection(PluginConnectionDeps deps, kubeconfig::ProfileAccess access)
-    : deps_(std::move(deps)), access_(std::move(access)), ended_(deps_.scope.executor()) {}
+    : deps_(std::move(deps)),
+      access_(std::move(access)),
+      ended_(deps_.scope.executor()),
+      moved_(std::make_shared<Wakeup>(deps_.scope.executor())) {}
+
+PluginConnection::~PluginConnection() {
+  moved_->notify_all();
+}
 
 bool PluginConnection::usable() const {
   return taken_at_ && !rejected_ && deps_.clock.steady() < ends_at_;
@@ -30,19 +40,27 @@ Task<Result<std::string>> PluginConnection::bearer_token() {
 }
 
 void PluginConnection::rejected() {
-  if (taken_at_ && deps_.clock.steady() >= *taken_at_ + youth) rejected_ = true;
+  if (!taken_at_ || rejected_) return;
+  if (deps_.clock.steady() < *taken_at_ + youth.after(rejections_ + 1)) return;
+  rejected_ = true;
+  ++rejections_;
 }
 
 Task<Result<net::HttpResponse>> PluginConnection::send(net::HttpRequest request,
                                                        net::SendOptions options) {
+  const auto self = shared_from_this();  // may be exchanged while a request waits
   const auto held = sender_;
   if (!held) co_return Error(Errc::unavailable, "there are no credentials yet");
-  co_return co_await held->send(std::move(request), options);
+  auto answer = co_await held->send(std::move(request), options);
+  // Whatever the server says otherwise, it knew the user; a balancer in front of it may not.
+  if (answer && answer->status != 401 && answer->status < 500) rejections_ = 0;
+  co_return answer;
 }
 
 void PluginConnection::start() {
   if (running_) return;
   running_ = true;
+  renewal_ = SteadyPoint::max();
   ++generation_;
   deps_.scope.spawn("credential plugin " + access_.plugin.provider, run_once(shared_from_this()));
 }
@@ -95,16 +113,36 @@ Status PluginConnection::take(const Result<std::string>& printed) {
 }
 
 void PluginConnection::renew_at(SteadyPoint when) {
-  deps_.scope.spawn("renewal for " + access_.plugin.provider,
-                    renew_later(weak_from_this(), deps_.clock, when, generation_));
+  renewal_ = when;
+  moved_->notify_all();
+  if (std::exchange(renewing_, true)) return;
+  deps_.scope.spawn("renewals for " + access_.plugin.provider,
+                    renew(weak_from_this(), deps_.clock, moved_));
 }
 
-/// Holds nothing while it waits: a connection that was given up goes.
-Task<> PluginConnection::renew_later(std::weak_ptr<PluginConnection> weak, Clock& clock,
-                                     SteadyPoint when, int generation) {
-  co_await clock.sleep_until(when);
-  const auto self = weak.lock();
-  if (self && self->generation_ == generation) self->start();
+/// Runs the plugin whenever it is time. Holds nothing while it waits: a connection that was given
+/// up goes, and with it this.
+Task<> PluginConnection::renew(Weak weak, Clock& clock, std::shared_ptr<Wakeup> moved) {
+  for (;;) {
+    SteadyPoint when{};
+    {
+      const auto self = weak.lock();
+      if (!self) co_return;
+      if (clock.steady() >= self->renewal_) self->start();
+      when = self->renewal_;
+    }
+    Task<> sleeping = clock.sleep_until(when);
+    Task<> waking = until_moved(weak, moved, when);
+    co_await finishes_first(std::move(sleeping), std::move(waking));
+  }
+}
+
+Task<> PluginConnection::until_moved(Weak weak, std::shared_ptr<Wakeup> moved, SteadyPoint from) {
+  const auto unmoved = [&weak, from] {
+    const auto self = weak.lock();
+    return self && self->renewal_ == from;
+  };
+  while (unmoved()) co_await moved->wait();
 }
 
 }  // namespace regatta::clusters

@@ -27,9 +27,9 @@ struct ScriptedRunner final : PluginRunner {
   Result<std::string> answer = std::string();
 };
 
-struct DeafSender final : net::HttpSender {
+struct AcceptingSender final : net::HttpSender {
   Task<Result<net::HttpResponse>> send(net::HttpRequest, net::SendOptions) override {
-    co_return Error(Errc::unavailable, "deaf");
+    co_return net::HttpResponse(200, "{}");
   }
 };
 
@@ -51,7 +51,7 @@ struct PluginConnections : ::testing::Test {
     access.plugin.api_version = "client.authentication.k8s.io/v1";
     const auto open = [this](const kubeconfig::Endpoint& endpoint) {
       opened.push_back(endpoint.client_certificate_pem);
-      return Result<std::shared_ptr<net::HttpSender>>(std::make_shared<DeafSender>());
+      return Result<std::shared_ptr<net::HttpSender>>(std::make_shared<AcceptingSender>());
     };
     return std::make_shared<PluginConnection>(PluginConnectionDeps{open, runner, world, scope},
                                               access);
@@ -71,6 +71,9 @@ struct PluginConnections : ::testing::Test {
     scope.spawn("ask", tell(connection, said));
     world.run_for(within);
     return *said;
+  }
+  static Task<> send(std::shared_ptr<PluginConnection> to) {
+    (void)co_await to->send(net::HttpRequest("GET", "/"), {});
   }
   static Task<> tell(std::shared_ptr<PluginConnection> from, std::shared_ptr<std::string> said) {
     auto got = co_await from->bearer_token();
@@ -160,6 +163,44 @@ TEST_F(PluginConnections, ARejectedTokenIsReplacedAndANewOneThatIsRejectedIsNot)
   connection->rejected();
   EXPECT_EQ(ask(), "two");
   EXPECT_EQ(runner.runs, 2);
+}
+
+TEST_F(PluginConnections, WhileEachTokenIsRejectedThePluginRunsLessAndLessOften) {
+  answer(R"({"token":"t"})");
+  for (int second = 0; second < 3600; ++second) {
+    EXPECT_EQ(ask(1s), "t");
+    connection->rejected();
+  }
+  EXPECT_GE(runner.runs, 12);
+  EXPECT_LE(runner.runs, 20);
+  const int before = runner.runs;
+  scope.spawn("send", send(connection));
+  world.run_for(11s);
+  connection->rejected();
+  ask();
+  EXPECT_EQ(runner.runs, before + 1) << "a token that was accepted may be replaced soon";
+}
+
+TEST_F(PluginConnections, NoMoreThanOneTaskWaitsForARenewal) {
+  for (int run = 1; run <= 20; ++run) {
+    token("t", 10h - 1min * run);
+    ask();
+    EXPECT_EQ(runner.runs, run);
+    EXPECT_LE(scope.size(), 1u);
+    scope.spawn("send", send(connection));
+    world.run_for(10s);
+    connection->rejected();
+  }
+  token("last", 10h);
+  ask();
+  const int runs = runner.runs;
+  world.run_for(9h + 54min);
+  EXPECT_EQ(runner.runs, runs) << "it is renewed five minutes before its end";
+  world.run_for(2min);
+  EXPECT_EQ(runner.runs, runs + 1);
+  connection.reset();
+  world.run_for(1s);
+  EXPECT_EQ(scope.size(), 0u);
 }
 
 TEST_F(PluginConnections, OnlyANewCertificateNeedsANewClient) {

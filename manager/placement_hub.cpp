@@ -4,11 +4,15 @@
 #include "lib/api/names.h"
 #include "lib/kube/catch_up.h"
 #include "lib/kube/owned_fields.h"
+#include "lib/kube/status.h"
+#include "lib/runtime/backoff.h"
 
 #include <nlohmann/json.hpp>
 
 namespace regatta::manager {
 namespace {
+
+constexpr Backoff hub_uid_pauses{std::chrono::seconds(1), std::chrono::seconds(30)};
 
 constexpr std::string_view lacking = api::managed_clusters::credentials_lacking;
 
@@ -159,12 +163,25 @@ controllers::PlacementDeps PlacementHub::placement_deps() {
 Task<> PlacementHub::prepare_workers() {
   deps_.scope.spawn("informer secrets", secrets_->run());
   co_await secrets_->wait_synced();
-  const auto system = co_await client_.get<api::Namespace>(api::ObjectKey("kube-system"));
-  if (system) {
-    hub_uid_ = system->metadata.uid;
-  } else {
-    deps_.log.warning("the hub is told from its workers by its name and label alone",
-                      {{"error", system.error().what()}});
+  co_await find_hub_uid();
+}
+
+/// Returns when the server has answered: a hub that is not known would become its own worker.
+Task<> PlacementHub::find_hub_uid() {
+  for (int failures = 1;; ++failures) {
+    const auto system = co_await client_.get<api::Namespace>(api::ObjectKey("kube-system"));
+    if (system) {
+      hub_uid_ = system->metadata.uid;
+      co_return;
+    }
+    const Error& error = system.error();
+    if (error.code() == Errc::not_found || kube::is_refusal(error)) {
+      deps_.log.warning("the hub is told from its workers by its name and label alone",
+                        {{"error", error.what()}});
+      co_return;
+    }
+    deps_.log.warning("cannot read the namespace kube-system", {{"error", error.what()}});
+    co_await deps_.clock.sleep_for(hub_uid_pauses.after(failures));
   }
 }
 

@@ -59,6 +59,7 @@ class PlacementHub {
   Task<Status> write_workload(api::ObjectKey key, clusters::Wanted<api::WorkloadStatus> wanted);
   void make_workers();
   Task<> prepare_workers();
+  Task<> find_hub_uid();
   bool is_true(const std::string& member, std::string_view type) const;
   Task<Status> tell(std::string member, std::optional<clusters::Notice> notice);
   Task<Status> write_check(api::AdmissionCheck before, api::AdmissionCheck after);

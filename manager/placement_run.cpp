@@ -149,9 +149,9 @@ Task<int> place(PlacementOptions options) {
   const bool failed = co_await until_signalled(std::move(working));
   if (failed) log.error("cannot go on", {{"error", ended.error().what()}});
   log.info("shutting down");
+  co_await release(elector, clock);  // before requests are cut off
   scope.stop();
   co_await scope.join();
-  co_await release(elector, clock);
   co_return failed ? 1 : 0;
 }
 

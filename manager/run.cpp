@@ -166,9 +166,9 @@ class Manager {
     if (failed) log_.error("cannot go on", {{"error", ended.error().what()}});
     log_.info("shutting down");
     co_await webhook_port_.drain(clock_.steady() + shutdown_max);
+    co_await release();  // before requests are cut off
     scope_.stop();
     co_await scope_.join();
-    co_await release();
     co_return failed ? 1 : 0;
   }
 
@@ -255,7 +255,8 @@ class Manager {
     Task<Status> releasing = elector_.release();
     const SteadyPoint deadline = clock_.steady() + shutdown_max;
     const Status released = co_await with_deadline(clock_, deadline, std::move(releasing));
-    if (!released) log_.warning("cannot release the lease", {{"error", released.error().what()}});
+    if (!released)
+      log_.warning("the lease runs out by itself", {{"error", released.error().what()}});
   }
 
   Clock& clock_;

@@ -3,6 +3,7 @@
 #include "lib/base/json_access.h"
 #include "lib/kube/object_limits.h"
 #include "lib/kube/outline.h"
+#include "lib/kube/page_size.h"
 #include "lib/kube/query.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
@@ -207,11 +208,13 @@ std::optional<Duration> Client::retry_delay(const Error& error, int attempt) {
   return delay + Duration(deps_.rng.between(0, delay.count() / 4));
 }
 
-Task<Result<net::HttpResponse>> Client::send(Call call) {
+Task<Result<net::HttpResponse>> Client::send(Call call, Duration* took) {
   if (!call.streaming) co_await bucket_.take();
-  const SteadyPoint deadline = deps_.clock.steady() + deps_.config.timeout;
+  const SteadyPoint since = deps_.clock.steady();
+  const SteadyPoint deadline = since + deps_.config.timeout;
   for (int attempt = 0;; ++attempt) {
     auto answer = co_await send_authenticated(call, deadline);
+    if (took) *took = deps_.clock.steady() - since;
     if (!answer || succeeded(answer->status)) co_return answer;
     const Error error = error_of(*answer);
     const auto delay = retry_delay(error, attempt);
@@ -281,6 +284,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
   std::string continue_token;
   std::string first_version;
   ListMeter meter(deps_.config.list_limits);
+  PageSize page_size(options.first_limit, options.limit, deps_.config.timeout);
   const std::function<Status(std::string_view)> take = [&](std::string_view text) -> Status {
     const Status within_limits = meter.add_object();
     if (!within_limits) return within_limits;
@@ -296,7 +300,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     Query query;
     query.add("labelSelector", options.label_selector);
     query.add("fieldSelector", options.field_selector);
-    query.add_if(options.limit > 0, "limit", std::to_string(options.limit));
+    query.add_if(page_size.now() > 0, "limit", std::to_string(page_size.now()));
     query.add("continue", continue_token);
     if (continue_token.empty()) {
       query.add("resourceVersion", options.resource_version);
@@ -310,8 +314,11 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     call.resource = resource.plural;
     call.last = options.last;
     if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadataList");
-    auto answer = co_await send(std::move(call));
+    Duration took{0};
+    auto answer = co_await send(std::move(call), &took);
+    if (!answer && answer.error().code() == Errc::too_large && page_size.shrink()) continue;
     if (!answer) co_return answer.error();
+    page_size.note(took);
     Result<ListMetadata> metadata = read_page(answer->body, &meter, take);
     if (!metadata) {
       co_return metadata.error().within("list of " + resource.group_resource());

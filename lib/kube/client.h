@@ -31,6 +31,9 @@ struct ListOptions {
   std::string label_selector;
   std::string field_selector;
   std::int64_t limit = 500;  ///< objects a page; 0 asks for everything at once
+  /// Of the first page, if that is to have fewer; 0: `limit`. The size of later ones follows from
+  /// how soon a page comes: see PageSize.
+  std::int64_t first_limit = 0;
   std::string resource_version;
   std::string resource_version_match;
   bool metadata_only = false;  ///< the items are PartialObjectMetadata
@@ -148,8 +151,9 @@ class Client {
                                     GetOptions options = {});
   /// Calls `on_item` for each object and returns the list's resourceVersion. The result is `gone`
   /// when the continue token expires half way, `too_large` when the list is beyond
-  /// config().list_limits or an item beyond object_bytes_max, `invalid` when some of it is no JSON:
-  /// after any error the objects that were handed over are no consistent list.
+  /// config().list_limits, an item beyond object_bytes_max or even a small page beyond what an
+  /// answer may have, `invalid` when some of it is no JSON: after any error the objects that were
+  /// handed over are no consistent list.
   Task<Result<std::string>> list_raw(api::ResourceInfo resource, std::string ns,
                                      ListOptions options, OnItem on_item);
   Task<Result<std::string>> create_raw(api::ResourceInfo resource, std::string ns, std::string body,
@@ -236,7 +240,8 @@ class Client {
   template <class T>
   Task<Result<T>> patch_difference(T before, T after, PatchScope scope);
 
-  Task<Result<net::HttpResponse>> send(Call call);
+  /// `took`: how long it took until the answer, without what the limits of this client cost.
+  Task<Result<net::HttpResponse>> send(Call call, Duration* took = nullptr);
   Task<Result<net::HttpResponse>> send_authenticated(Call call, SteadyPoint deadline);
   Task<Result<net::HttpResponse>> send_once(Call call, std::string token, SteadyPoint deadline);
   Task<Result<std::string>> send_text(Result<Call> call);

@@ -1,8 +1,10 @@
 #include "lib/kube/client.h"
 
 #include "lib/base/merge_patch.h"
+#include "lib/kube/faulty_sender.h"
 #include "lib/kube/kube_test.h"
 #include "lib/kube/object_limits.h"
+#include "lib/kube/page_size.h"
 #include "lib/kube/status.h"
 
 #include <gmock/gmock.h>
@@ -293,6 +295,69 @@ TEST_F(ClientTest, ListsPageByPage) {
   EXPECT_EQ(server.line(0), path + "?labelSelector=x%20in%20%28y%2Cz%29&limit=2");
   EXPECT_EQ(server.line(1),
             path + "?labelSelector=x%20in%20%28y%2Cz%29&limit=2&continue=next%20one");
+}
+
+TEST_F(ClientTest, APageThatIsTooLargeIsAskedForInSmallerOnes) {
+  constexpr std::size_t total = 40;
+  std::vector<std::size_t> limits;
+  server.otherwise = [&](const net::HttpRequest& request) {
+    const auto number = [&](const std::string& name) {
+      const std::size_t at = request.target.find(name);
+      return at == std::string::npos ? 0 : std::stoul(request.target.substr(at + name.size()));
+    };
+    const std::size_t first = number("continue="), limit = number("limit=");
+    limits.push_back(limit);
+    std::vector<Json> items;
+    for (std::size_t i = first; i < std::min(first + limit, total); ++i) {
+      items.push_back(thing_json("t" + std::to_string(i), "1"));
+    }
+    const bool more = first + limit < total;
+    return net::HttpResponse(
+        200, list_text("10", std::move(items), more ? std::to_string(first + limit) : ""));
+  };
+  const auto faults = std::make_shared<NetworkFaults>();
+  faults->body_max = 2000;  // ten objects fit, twenty do not
+  FaultySender narrow(sender, world, world.rng, faults);
+  Client narrow_client(ClientDeps{narrow, world, world.rng, nullptr, {}});
+  ListOptions options;
+  options.limit = 40;
+  const auto things = run(narrow_client.list<Thing>("ns", options));
+  ASSERT_TRUE(things) << things.error().what();
+  EXPECT_EQ(things->size(), total);
+  EXPECT_EQ(limits, (std::vector<std::size_t>{40, 20, 10, 10, 10, 10}));
+  limits.clear();
+  faults->body_max = 500;
+  EXPECT_EQ(run(narrow_client.list<Thing>("ns", options)).error().code(), Errc::too_large);
+  EXPECT_EQ(limits, (std::vector<std::size_t>{40, 20, 10}));
+}
+
+TEST(PageSize, FollowsHowSoonAPageComes) {
+  PageSize size(0, 500, 10s);
+  EXPECT_EQ(size.now(), 500);
+  size.note(6s);
+  EXPECT_EQ(size.now(), 250);
+  size.note(3s);
+  EXPECT_EQ(size.now(), 250);
+  size.note(1s);
+  size.note(1s);
+  EXPECT_EQ(size.now(), 500);
+}
+
+TEST(PageSize, BeginsSmallWhereThatIsAskedForAndGrows) {
+  PageSize size(10, 50, 10s);
+  std::vector<std::int64_t> sizes;
+  for (int i = 0; i < 4; ++i) {
+    sizes.push_back(size.now());
+    size.note(100ms);
+  }
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{10, 20, 40, 50}));
+}
+
+TEST(PageSize, EverythingAtOnceStaysSo) {
+  PageSize size(10, 0, 10s);
+  size.note(9s);
+  EXPECT_FALSE(size.shrink());
+  EXPECT_EQ(size.now(), 0);
 }
 
 TEST_F(ClientTest, AnExpiredContinueTokenStartsAgainWithoutPages) {

@@ -3,6 +3,7 @@
 #include "lib/base/check.h"
 #include "lib/base/json_access.h"
 #include "lib/base/limited_text.h"
+#include "lib/kube/page_size.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
@@ -93,6 +94,7 @@ InformerCore::InformerCore(InformerDeps deps, api::ResourceInfo resource, Inform
       options_(std::move(options)),
       decode_(std::move(decode)),
       uid_of_(uid_of),
+      first_page_(options_.page_limit),
       synced_(deps_.executor),
       anew_(deps_.executor) {}
 
@@ -211,6 +213,7 @@ Task<Status> InformerCore::fill_from_list() {
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
   options.limit = options_.page_limit;
+  options.first_limit = first_page_;
   options.metadata_only = options_.metadata_only;
   options.last = looks_ > 0;
   Listing listing;
@@ -227,7 +230,11 @@ Task<Status> InformerCore::fill_from_list() {
     options.limit = 0;
     version = co_await deps_.client.list_raw(resource_, options_.ns, options, add);
   }
+  // A page that did not come in time may have been too much to ask for.
+  const bool late = !version && version.error().code() == Errc::timeout;
+  if (late) first_page_ = PageSize::smaller(first_page_);
   if (!version) co_return version.error();
+  first_page_ = std::min(2 * first_page_, options_.page_limit);
   if (!named) co_return named.error().within("list of " + resource_.group_resource());
   ++health_.lists;
   replace_store(std::move(listing), std::move(*version));

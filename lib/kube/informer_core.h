@@ -233,9 +233,10 @@ class InformerCore {
   std::vector<std::function<void()>> health_handlers_;
   std::vector<std::function<void(const api::ObjectKey&)>> unreadable_handlers_;
   InformerHealth health_;
-  std::string version_;  ///< up to where the store follows the server; empty: list first
-  std::string reached_;  ///< the last version_ that was not empty
-  SteadyPoint heard_{};  ///< when the watch last said anything
+  std::string version_;      ///< up to where the store follows the server; empty: list first
+  std::string reached_;      ///< the last version_ that was not empty
+  std::int64_t first_page_;  ///< objects of the first page of the next list
+  SteadyPoint heard_{};      ///< when the watch last said anything
   std::optional<SteadyPoint> told_;      ///< when a list, an event or a bookmark last came
   SteadyPoint opened_{};                 ///< when the watch was opened
   std::size_t bytes_ = 0;                ///< of the texts of what the store holds

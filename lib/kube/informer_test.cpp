@@ -221,6 +221,24 @@ TEST_F(InformerTest, OneEventBeforeAnOrderlyEndIsNoProgress) {
   EXPECT_LE(informer->health().watches, 45u);
 }
 
+TEST_F(InformerTest, AfterAPageThatDidNotComeInTimeASmallerOneIsAskedFor) {
+  answer_watches([](auto&) {});
+  server.delay = 1min;
+  auto& things = begin();
+  world.run_for(35s);
+  server.delay = Duration(0);
+  ASSERT_TRUE(world.run_for(1min, [&] { return things.has_synced(); }));
+  EXPECT_EQ(requests_with("limit=500"), 1u);
+  EXPECT_EQ(requests_with("limit=250"), 1u);
+  EXPECT_EQ(requests_with("limit=125"), 1u);
+  things.list_anew();
+  world.run_for(1s);
+  things.list_anew();
+  world.run_for(1s);
+  EXPECT_EQ(requests_with("limit=250"), 2u) << "the page grows again";
+  EXPECT_EQ(requests_with("limit=500"), 2u);
+}
+
 TEST_F(InformerTest, AListBeyondALimitIsAskedForSeldom) {
   limit({.objects_max = 2});
   server.otherwise = [](const net::HttpRequest&) {

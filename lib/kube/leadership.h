@@ -10,6 +10,8 @@ namespace regatta::kube {
 /// a queue, a handshake, a process that was stopped) is refused at the point of writing, because
 /// another process may lead by now.
 ///
+/// It counts the writes that have left, so that they can be awaited before the lease is given back.
+///
 /// It asks the clock each time and waits for no handler, so it holds even in the first moment after
 /// a suspension, before any timer ran.
 class Leadership final : public net::SendGate {

@@ -1,6 +1,7 @@
 #include "lib/kube/lease.h"
 
 #include "lib/base/json_access.h"
+#include "lib/kube/informer_core.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
 
@@ -13,9 +14,18 @@ namespace {
 
 constexpr api::ResourceInfo lease_resource{"coordination.k8s.io", "v1", "Lease", "leases", true};
 
+/// How often a release looks whether the writes that have left are answered.
+constexpr Duration answers_poll{10};
+
 /// Rounded up: a candidate that waits for less than the duration may begin before the holder ends.
 std::int64_t seconds_of(Duration d) {
   return std::chrono::ceil<std::chrono::seconds>(d).count();
+}
+
+/// The server does not know us, or we do not trust it. That it knows us and forbids something is
+/// another matter.
+bool is_rejected(const Error& e) {
+  return e.code() == Errc::denied && (!e.details() || e.details()->http_status == 401);
 }
 
 }  // namespace
@@ -92,16 +102,25 @@ Task<Result<bool>> LeaderElector::create() {
   co_return true;
 }
 
+bool LeaderElector::held_by_another() const {
+  if (holder_.empty() || holder_ == options_.identity) return false;
+  return clock_.steady() < silent_at();
+}
+
 Task<Result<bool>> LeaderElector::look_and_take() {
   auto lease = co_await client_.get_raw(lease_resource, options_.lease);
-  if (!lease && lease.error().code() == Errc::not_found) co_return co_await create();
+  if (!lease && lease.error().code() == Errc::not_found) {
+    // A holder that lives still writes, and creates its Lease again.
+    if (!leading_ && held_by_another()) co_return false;
+    co_return co_await create();
+  }
   if (!lease) co_return lease.error();
   const Status looked = look_at(*lease);
   if (!looked) co_return looked.error();
   const bool ours = holder_ == options_.identity;
   // Another process took over, even if only for a moment: a leader does not come back silently.
   if (leading_ && !ours) co_return false;
-  if (!holder_.empty() && !ours && clock_.steady() < silent_at()) co_return false;
+  if (held_by_another()) co_return false;
   if (!ours) {
     ++transitions_;
     acquired_ = clock_.now();
@@ -115,7 +134,7 @@ Task<Result<bool>> LeaderElector::try_to_hold() {
     auto renewed = co_await write(options_.identity);
     if (renewed) co_return renewed;
     const Errc code = renewed.error().code();
-    // A Lease that was deleted is created again, unless a standby was first.
+    // A Lease that was deleted is created again, unless another process was first.
     if (code != Errc::conflict && code != Errc::not_found) co_return renewed;
   }
   co_return co_await look_and_take();
@@ -142,7 +161,7 @@ Task<> LeaderElector::follow_holder() {
     auto event = co_await stream->next();
     if (!event || !*event) break;
     const WatchEvent& seen = **event;
-    if (seen.type == WatchEventType::deleted) co_return;
+    if (seen.type == WatchEventType::deleted) continue;  // its holder may live
     if (!seen.object || !look_at(*seen.object)) break;
     if (holder_.empty()) co_return;
   }
@@ -162,10 +181,12 @@ Task<> LeaderElector::wait_for_chance() {
 /// any time since.
 void LeaderElector::note_renewal(SteadyPoint begun) {
   renewed_ = begun;
+  renewed_version_ = resource_version_;
   leadership_.lead_until(begun + options_.renew_deadline);
 }
 
-Task<> LeaderElector::acquire() {
+Task<Status> LeaderElector::acquire() {
+  SteadyPoint accepted = clock_.steady();  // when an attempt last was not rejected
   for (;;) {
     const SteadyPoint begun = clock_.steady();
     const SteadyPoint until = begun + options_.renew_deadline / 2;
@@ -174,11 +195,16 @@ Task<> LeaderElector::acquire() {
       leading_ = true;
       note_renewal(begun);
       log_.info("leading", {{"lease", options_.lease.str()}, {"identity", options_.identity}});
-      co_return;
+      co_return ok();
     }
     if (held) {
       co_await wait_for_chance();
+      accepted = clock_.steady();
       continue;
+    }
+    if (!is_rejected(held.error())) accepted = clock_.steady();
+    if (clock_.steady() - accepted >= options_.rejected_max) {
+      co_return held.error().within("acquiring the lease " + options_.lease.str());
     }
     if (held.error().code() != Errc::conflict && held.error().code() != Errc::already_exists) {
       log_.warning("cannot acquire the lease", {{"lease", options_.lease.str()},
@@ -210,11 +236,14 @@ Task<Error> LeaderElector::hold() {
     // A request that hangs may take half of the time that is left, so that several tries fit; and a
     // server that is merely slow gets as much time as there can be.
     auto held = co_await with_deadline(clock_, begun + (deadline - begun) / 2, try_to_hold());
-    if (held && *held) {
+    // What the caches know may not exist any more; a process that starts anew reads it again.
+    const bool back = is_older_version(resource_version_, renewed_version_).value_or(false);
+    if (held && *held && !back) {
       note_renewal(begun);
       next = begun + options_.retry_period;
     } else if (held) {
-      const Error lost(Errc::conflict, "the lease is held by " + holder_);
+      const Error lost(Errc::conflict, back ? "the API server went back to an older state"
+                                            : "the lease is held by " + holder_);
       lose(lost);
       co_return lost;
     } else {
@@ -235,7 +264,8 @@ Task<> LeaderElector::hold_until_lost(Error* why) {
 }
 
 Task<Status> LeaderElector::run(std::function<Task<>()> lead) {
-  co_await acquire();
+  const Status acquired = co_await acquire();
+  if (!acquired) co_return acquired;
   Error lost;
   Task<> leading = lead();
   Task<> renewing = hold_until_lost(&lost);
@@ -244,10 +274,20 @@ Task<Status> LeaderElector::run(std::function<Task<>()> lead) {
   co_return lost;
 }
 
+/// Waits for the writes that have left.
+Task<Status> LeaderElector::writes_answered() {
+  const std::size_t unanswered = leadership_.unanswered();
+  while (leadership_.under_way() > 0) co_await clock_.sleep_for(answers_poll);
+  if (leadership_.unanswered() == unanswered) co_return ok();
+  co_return Error(Errc::timeout, "a write without an answer may still be under way");
+}
+
 Task<Status> LeaderElector::release() {
   if (!leading_) co_return ok();
   leading_ = false;
   leadership_.end();
+  const Status answered = co_await writes_answered();
+  if (!answered) co_return answered;
   auto written = co_await write(std::string());
   if (!written && written.error().code() == Errc::conflict) {
     // A renewal that was cancelled on its way has been applied after all.

@@ -21,9 +21,11 @@ struct LeaseServer {
   Json lease;
   int version = 0;
   bool may_be_watched = true;
+  unsigned refuses = 0;  ///< answers everything with this status
   std::vector<std::shared_ptr<PushStream>> watches;
 
   net::HttpResponse answer(const net::HttpRequest& request) {
+    if (refuses != 0) return refusal(refuses, "Refused");
     if (request.target.find("watch=1") != std::string::npos) return watch();
     if (request.method == "POST") {
       if (!lease.is_null()) return refusal(409, "AlreadyExists");
@@ -399,30 +401,41 @@ TEST_F(LeaseTest, AStandbyLearnsAtOnceThatTheLeaseIsGivenBack) {
   EXPECT_LE(world.steady() - released, 10ms);
 }
 
-TEST_F(LeaseTest, AStandbyLearnsAtOnceThatTheLeaseIsDeleted) {
+TEST_F(LeaseTest, ADeletedLeaseOfADeadLeaderIsTakenAfterItsDuration) {
   process_a.spawn("a", a.lead(world));
   world.run_for(1s);
   scope.spawn("b", b.lead(world));
   world.run_for(20s);
   process_a.stop();
   world.settle();
+  const SteadyPoint died = world.steady();
   leases.remove();
-  const SteadyPoint deleted = world.steady();
   ASSERT_TRUE(world.run_for(60s, [&] { return b.working; }));
-  EXPECT_LE(world.steady() - deleted, 10ms);
+  EXPECT_GE(world.steady() - died, 13s - 100ms) << "the leader might have lived";
+  EXPECT_LE(world.steady() - died, 15s + 100ms);
   EXPECT_EQ(field("holderIdentity"), "\"b\"");
 }
 
-TEST_F(LeaseTest, ALeaderWhoseLeaseIsDeletedEndsAsSoonAsAnotherLeads) {
-  process_a.spawn("a", a.lead(world));
-  world.run_for(1s);
-  scope.spawn("b", b.lead(world));
-  world.run_for(20s);
-  leases.remove();
-  world.run_for(2500ms);
-  EXPECT_FALSE(a.working) << "its next renewal shows that b holds a new one";
-  EXPECT_FALSE(a.leadership.held());
-  EXPECT_TRUE(b.working);
+TEST_F(LeaseTest, ALeaderCreatesADeletedLeaseAgainBeforeAStandbyLeads) {
+  for (const bool watched : {true, false}) {
+    leases.may_be_watched = watched;
+    TaskScope process(world.executor()), standby(world.executor());
+    Candidate leader(*this, "leader"), other(*this, "other");
+    process.spawn("leader", leader.lead(world));
+    ASSERT_TRUE(world.run_for(1min, [&] { return leader.working; }));
+    standby.spawn("other", other.lead(world));
+    world.run_for(20s);
+    for (int i = 0; i < 3; ++i) {
+      leases.remove();
+      EXPECT_FALSE(world.run_for(30s, [&] { return other.working; })) << "watched: " << watched;
+      EXPECT_TRUE(leader.working) << "watched: " << watched;
+      EXPECT_EQ(field("holderIdentity"), "\"leader\"");
+    }
+    process.stop();
+    standby.stop();
+    world.settle();
+    ASSERT_TRUE(run(leader.elector.release()));
+  }
 }
 
 TEST_F(LeaseTest, ALeaderWithoutStandbysCreatesADeletedLeaseAgain) {
@@ -435,6 +448,27 @@ TEST_F(LeaseTest, ALeaderWithoutStandbysCreatesADeletedLeaseAgain) {
   EXPECT_EQ(field("holderIdentity"), "\"a\"");
 }
 
+TEST_F(LeaseTest, ALeaderEndsWhenTheServerWentBackToLowerVersions) {
+  for (const bool had_lease : {true, false}) {
+    TaskScope process(world.executor());
+    Candidate leader(*this, "leader");
+    process.spawn("leader", leader.lead(world));
+    world.run_for(1min);
+    ASSERT_TRUE(leader.working);
+    leases.version = 2;
+    leases.lease["metadata"]["resourceVersion"] = "2";
+    if (!had_lease) leases.remove();
+    world.run_for(5s);
+    EXPECT_FALSE(leader.working);
+    EXPECT_FALSE(leader.leadership.held());
+    ASSERT_TRUE(leader.ended);
+    EXPECT_EQ(leader.ended->error().what(), "the API server went back to an older state");
+    process.stop();
+    world.settle();
+    leases.lease = nullptr;
+  }
+}
+
 TEST_F(LeaseTest, AStandbyThatMayNotWatchReadsTheLeaseAgainAndAgain) {
   leases.may_be_watched = false;
   process_a.spawn("a", a.lead(world));
@@ -445,6 +479,53 @@ TEST_F(LeaseTest, AStandbyThatMayNotWatchReadsTheLeaseAgainAndAgain) {
   const SteadyPoint died = world.steady();
   ASSERT_TRUE(world.run_for(60s, [&] { return b.working; }));
   EXPECT_LE(world.steady() - died, 20s);
+}
+
+TEST_F(LeaseTest, ACandidateThatIsRejectedForMinutesGivesUp) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  scope.spawn("b", b.lead(world));
+  world.run_for(1h);
+  for (const auto& stream : leases.watches) stream->end();
+  leases.refuses = 401;
+  world.run_for(4min);
+  EXPECT_FALSE(b.ended);
+  ASSERT_TRUE(world.run_for(2min, [&] { return b.ended.has_value(); }));
+  EXPECT_EQ(b.ended->error().code(), Errc::denied);
+  EXPECT_THAT(b.ended->error().what(), HasSubstr("acquiring the lease ns/regatta"));
+}
+
+TEST_F(LeaseTest, ACandidateThatTrustsTheServerNoMoreGivesUp) {
+  struct Untrusting final : net::HttpSender {
+    Task<Result<net::HttpResponse>> send(net::HttpRequest, net::SendOptions) override {
+      co_return Error(Errc::denied, "the server's certificate is not accepted");
+    }
+  } untrusting;
+  Client client(ClientDeps{untrusting, world, world.rng, nullptr, {}});
+  Leadership leadership(world);
+  LeaderElector elector(client, world, world.rng, Log(), Candidate::named("c"), leadership);
+  EXPECT_EQ(run(elector.acquire()).error().code(), Errc::denied);
+}
+
+TEST_F(LeaseTest, ACandidateWaitsForAServerThatIsDownOrForbidsTheLease) {
+  scope.spawn("b", b.lead(world));
+  b.faults->partitioned = true;
+  world.run_for(1h);
+  b.faults->partitioned = false;
+  for (const unsigned status : {403u, 500u, 503u}) {
+    leases.refuses = status;
+    world.run_for(1h);
+    EXPECT_FALSE(b.ended) << status;
+  }
+  for (int i = 0; i < 3; ++i) {
+    leases.refuses = 401;
+    world.run_for(4min);
+    leases.refuses = 500;
+    world.run_for(10s);
+  }
+  EXPECT_FALSE(b.ended) << "it was rejected for a while, but not each time";
+  leases.refuses = 0;
+  EXPECT_TRUE(world.run_for(1min, [&] { return b.working; }));
 }
 
 TEST_F(LeaseTest, AStandbyThatWatchesSendsNextToNothing) {
@@ -460,6 +541,10 @@ TEST_F(LeaseTest, AStandbyThatWatchesSendsNextToNothing) {
 // --- fencing ---
 
 const api::ResourceInfo& things = Thing::resource;
+
+Task<> patch_thing(Client& writer) {
+  (void)co_await writer.patch_raw(things, {"ns", "t"}, PatchType::merge, "{}");
+}
 
 TEST_F(LeaseTest, WithoutLeadershipNothingButReadsLeaves) {
   const auto refused = run(a.writer.patch_raw(things, {"ns", "t"}, PatchType::merge, "{}"));
@@ -530,6 +615,58 @@ TEST_F(LeaseTest, ARenewalMovesTheEndOfItsWrites) {
   world.settle();
   ASSERT_TRUE(run(a.elector.release()));
   EXPECT_FALSE(a.leadership.held()) << "given back";
+}
+
+TEST_F(LeaseTest, TheLeaseIsGivenBackWhenTheWritesThatHaveLeftAreAnswered) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  server.delay = 3s;
+  scope.spawn("write", patch_thing(a.writer));
+  world.run_for(10ms);
+  server.delay = Duration(0);
+  const SteadyPoint begun = world.steady();
+  ASSERT_TRUE(run(a.elector.release()));
+  EXPECT_GE(world.steady() - begun, 2900ms);
+  EXPECT_LE(world.steady() - begun, 3100ms);
+  EXPECT_EQ(field("holderIdentity"), "\"\"");
+}
+
+TEST_F(LeaseTest, NothingIsSentWhileAReleaseWaitsForAnswers) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  server.delay = 3s;
+  scope.spawn("write", patch_thing(a.writer));
+  world.run_for(10ms);
+  std::optional<Status> released;
+  scope.spawn("release", [](LeaderElector& elector, std::optional<Status>* into) -> Task<> {
+    *into = co_await elector.release();
+  }(a.elector, &released));
+  world.run_for(1s);
+  EXPECT_FALSE(released);
+  server.seen.clear();
+  EXPECT_EQ(run(a.writer.remove(things, {"ns", "t"})).error().code(), Errc::denied);
+  EXPECT_TRUE(server.seen.empty());
+}
+
+TEST_F(LeaseTest, TheLeaseIsKeptWhenAWriteHasNoAnswer) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  ClientConfig hasty = Candidate::gated(a.leadership);
+  hasty.timeout = 1s;
+  Client writer(ClientDeps{a.sender, world, world.rng, nullptr, hasty});
+  server.delay = 3s;
+  scope.spawn("write", patch_thing(writer));
+  world.run_for(10ms);
+  server.delay = Duration(0);
+  EXPECT_EQ(run(a.elector.release()).error().code(), Errc::timeout);
+  EXPECT_EQ(field("holderIdentity"), "\"a\"") << "the server may act on it later";
+  EXPECT_FALSE(a.leadership.held());
 }
 
 TEST_F(LeaseTest, ARenewalIsOneRequest) {

@@ -38,11 +38,17 @@ Task<Result<HttpResponse>> HandlerSender::send(HttpRequest request, SendOptions 
     const Status open = options.gate->may_send();
     if (!open) co_return open.error().within(where);
   }
+  SendGate::Passage passage(options.gate);
   request.peer = peer_;
   Task<Result<HttpResponse>> op = exchange(std::move(request), options.streaming);
-  if (options.deadline == SteadyPoint::max()) co_return co_await std::move(op);
+  if (options.deadline == SteadyPoint::max()) {
+    auto answer = co_await std::move(op);
+    passage.answered();
+    co_return answer;
+  }
   auto answer = co_await with_deadline(clock_, options.deadline, std::move(op));
   if (!answer) co_return answer.error().within(where);
+  passage.answered();
   co_return std::move(*answer);
 }
 

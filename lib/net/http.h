@@ -63,12 +63,41 @@ struct HttpResponse {
   std::shared_ptr<BodyStream> stream;  ///< set when the body comes in pieces
 };
 
-/// Says whether a request may leave. It is asked at the last moment, after every wait.
+/// Says whether a request may leave, and knows of those that have left. It is asked at the last
+/// moment, after every wait.
 class SendGate {
  public:
   virtual ~SendGate() = default;
   /// Why not, as the answer of send().
   virtual Status may_send() const = 0;
+
+  /// Requests that have left and wait for their answers.
+  std::size_t under_way() const { return under_way_; }
+  /// Requests that have left and no longer wait, without an answer: the server may still act.
+  std::size_t unanswered() const { return unanswered_; }
+
+  /// A request that has left through the gate, for as long as it waits. Null: there is no gate.
+  class Passage {
+   public:
+    explicit Passage(const SendGate* gate) : gate_(gate) {
+      if (gate_) ++gate_->under_way_;
+    }
+    Passage(const Passage&) = delete;
+    ~Passage() {
+      if (!gate_) return;
+      --gate_->under_way_;
+      if (!answered_) ++gate_->unanswered_;
+    }
+    void answered() { answered_ = true; }
+
+   private:
+    const SendGate* gate_;
+    bool answered_ = false;
+  };
+
+ private:
+  // Not what the gate decides, but what went through it: senders know it as const.
+  mutable std::size_t under_way_ = 0, unanswered_ = 0;
 };
 
 struct SendOptions {

@@ -102,6 +102,7 @@ Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, 
   Exchanged result;
   if (gate) result.outcome = gate->may_send();
   if (!result.outcome) co_return result;
+  SendGate::Passage passage(gate);
   const Status sent = co_await connection.stream->write_all(wire);
   // A server may answer early and stop reading. Its answer says more than our failure to write.
   while (!(decoder.done() || (streaming && decoder.header_done() && decoder.status() == 200))) {
@@ -110,8 +111,9 @@ Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, 
     if (got) continue;
     const bool early = !sent && !result.any_byte && got.error().code() == Errc::unavailable;
     result.outcome = early ? sent : got;
-    break;
+    co_return result;
   }
+  passage.answered();
   co_return result;
 }
 

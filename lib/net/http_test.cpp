@@ -287,6 +287,26 @@ TEST_F(Http, TheGateIsAskedAfterTheWaitForAConnection) {
   EXPECT_THAT(late->text, HasSubstr("too late"));
 }
 
+TEST_F(Http, AGateKnowsTheRequestsThatWaitForTheirAnswers) {
+  struct Open final : SendGate {
+    Status may_send() const override { return ok(); }
+  };
+  start();
+  const Open gate;
+  auto slow = get("/slow", {.gate = &gate});
+  world.run_for(1s);
+  EXPECT_EQ(gate.under_way(), 1u);
+  world.run_for(1min);
+  EXPECT_EQ(slow->text, "hello");
+  EXPECT_EQ(gate.under_way(), 0u);
+  EXPECT_EQ(gate.unanswered(), 0u);
+  auto late = get("/slow", {.deadline = world.steady() + 1s, .gate = &gate});
+  world.run_for(1min);
+  EXPECT_EQ(late->code, Errc::timeout);
+  EXPECT_EQ(gate.under_way(), 0u);
+  EXPECT_EQ(gate.unanswered(), 1u);
+}
+
 TEST_F(Http, CancellationClosesTheConnection) {
   start();
   TaskScope inner(world.executor());

@@ -306,6 +306,29 @@ TEST_F(PlacementsBesideKueue, AReplicaThatBeginsToLeadSeesWhatItsSilentWatchesDi
   world_.settle();
 }
 
+TEST_F(PlacementsBesideKueue, TheHubMustBeKnownBeforeWorkersAreMade) {
+  start_with_managed_clusters();
+  const auto faults = std::make_shared<kube::NetworkFaults>();
+  faults->concerns = [](const net::HttpRequest& request) {
+    return request.target.find("namespaces/kube-system") != std::string::npos &&
+           request.target.find("kube-system/") == std::string::npos;
+  };
+  faults->server_error = 1;
+  kube::FaultySender sender(cluster_.sender(), world_, world_.rng, faults);
+  kube::ClientDeps deps{sender, world_, world_.rng, nullptr, {}};
+  deps.credentials = std::make_shared<kube::StaticToken>(TestCluster::manager_token);
+  kube::Client client(std::move(deps));
+  TaskScope scope(world_.executor());
+  manager::PlacementHub other({client, client, world_, world_.rng, scope, Log()}, config_);
+  scope.spawn("caches", other.sync());
+  world_.run_for(std::chrono::minutes(2));
+  EXPECT_FALSE(other.synced());
+  faults->server_error = 0;
+  EXPECT_TRUE(world_.run_for(std::chrono::minutes(1), [&] { return other.synced(); }));
+  scope.stop();
+  world_.settle();
+}
+
 TEST_F(PlacementsBesideKueue, TheHubItselfIsNoWorkerOfItsOwn) {
   start_with_managed_clusters();
   const std::string uid = cluster_.get<api::Namespace>(api::ObjectKey("kube-system"))->metadata.uid;

@@ -277,7 +277,7 @@ Task<> SimCluster::run_manager(Process* process) {
     co_return;
   }
   if (process->plan.deaf) process->link->half_open_watch = 1;
-  if (!process->plan.leads_at_once) co_await process->elector->acquire();
+  if (!process->plan.leads_at_once) (void)co_await process->elector->acquire();
   // Watches that are dead stay dead; what is sent from now on passes as usual.
   if (process->plan.deaf) *process->link = *process->usual_link;
   process->leads = true;
@@ -287,7 +287,7 @@ Task<> SimCluster::run_manager(Process* process) {
   } else {
     process->scope.spawn("take over", take_over(process));
   }
-  if (process->plan.leads_at_once) co_await process->elector->acquire();
+  if (process->plan.leads_at_once) (void)co_await process->elector->acquire();
   const Error lost = co_await process->elector->hold();
   if (process->plan.leads_on) co_return;
   end_process(process);
