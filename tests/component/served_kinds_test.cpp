@@ -67,6 +67,31 @@ TEST_F(ServedKinds, AKindWhoseDefinitionComesLaterIsNoticed) {
   EXPECT_EQ(pods["nodeSelector"]["pool"], "cpu");
 }
 
+TEST_F(ServedKinds, AKindThatIsNotServedWhenAManagerBeginsToLeadKeepsItsWorkloads) {
+  apply(crd_yaml(jobsets()));
+  start_with_queues(with_jobsets());
+  apply(jobset_yaml("s"));
+  settle();
+  const auto is_held = [&] {
+    const auto workload = workload_of("s");
+    return workload && workload->metadata.has_finalizer("kueue.x-k8s.io/resource-in-use");
+  };
+  ASSERT_TRUE(is_held());
+  manager_.emplace(cluster_, network_, with_jobsets());
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.target.find("/jobsets") != std::string::npos;
+  };
+  manager_->faults().withheld = 1;
+  until("the manager has synced", [&] { return manager_->started(); });
+  settle(1min);
+  EXPECT_TRUE(is_held());
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, workload_of("s")->metadata.key()));
+  settle();
+  EXPECT_FALSE(workload_of("s")) << "a definition that is gone for good keeps no Workload";
+  manager_->faults().withheld = 0;
+  until("it has one again", is_held, 3min);
+}
+
 TEST_F(ServedKinds, AWorkerWithoutAKindIsActiveAndGetsNoJobsOfIt) {
   worker_config_ = with_jobsets();
   for (const char* name : {"east", "west"}) add_worker(name);
