@@ -123,6 +123,7 @@ void JobReconciler::watch_needs() {
 }
 
 void JobReconciler::start() {
+  started_ = true;
   queue_.open();
   for (const JobPtr& job : cluster_.jobs.list()) queue_.add(jobs::id_of(*job));
   for (const jobs::WorkloadPtr& workload : cluster_.workloads.list()) enqueue_owners(*workload);
@@ -154,8 +155,10 @@ void JobReconciler::enqueue_named(const api::Workload& workload) {
   }
 }
 
-/// Most Workloads go after their job.
+/// Most Workloads go after their job. A standby makes none, and its caches are brought up to date
+/// before it does.
 void JobReconciler::note_loss(const api::Workload& gone) {
+  if (!started_) return;
   const JobPtr job = jobs::owner_of(cluster_.objects(), gone);
   if (job) bereft_.insert(jobs::id_of(*job));
 }
