@@ -31,7 +31,13 @@ bool is_everywhere(const api::ResourceInfo& resource) {
   return resource.group == "batch" || resource.group.empty();
 }
 
+/// A job is gone when all its members are, and each is asked for that was not seen to go. So all of
+/// them must be remembered, or each answer is forgotten for the next one, for ever. That is four
+/// megabytes at most, once so many Pods came and went.
+constexpr std::size_t absent_members_max = 16384;
+
 kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptions options) {
+  if (kind.group_kind()) options.absent_max = absent_members_max;
   if (!is_everywhere(kind.resource())) options.absent_retry = absent_retry;
   if (const std::string selector(kind.selector()); !selector.empty()) {
     options.label_selector += (options.label_selector.empty() ? "" : ",") + selector;

@@ -2,6 +2,7 @@
 
 #include "jobs/batch/kind.h"
 #include "jobs/jobset/kind.h"
+#include "jobs/pod/kind.h"
 #include "lib/kube/faulty_sender.h"
 #include "lib/net/handler_sender.h"
 #include "lib/runtime/task_scope.h"
@@ -64,7 +65,10 @@ class TwoKinds final : public net::HttpHandler {
         {"kind", set ? "JobSet" : "Job"},
         {"metadata", {{"namespace", "ns"}, {"name", "a"}, {"uid", "u"}, {"resourceVersion", "4"}}},
         {"spec", Json::object()}};
-    if (!set) item["spec"]["template"]["spec"]["containers"] = Json::array();
+    if (!set) {
+      const Json container = {{"name", "c"}, {"image", "i"}};
+      item["spec"]["template"]["spec"]["containers"] = Json::array({container});
+    }
     const Json list = {{"metadata", {{"resourceVersion", "5"}}}, {"items", Json::array({item})}};
     co_return net::HttpResponse(200, dump_json(list));
   }
@@ -76,7 +80,40 @@ class TwoKinds final : public net::HttpHandler {
   Clock& clock_;
 };
 
-class WithdrawnKinds : public testing::Test {
+class JobStores : public testing::Test {
+ protected:
+  ~JobStores() override {
+    scope_.stop();
+    world_.settle();
+  }
+  JobStoreDeps deps(std::vector<std::shared_ptr<const jobs::JobKind>> kinds) {
+    JobStoreDeps deps;
+    deps.kinds = jobs::JobKinds(std::move(kinds));
+    deps.informer = [this](const jobs::JobKind&) {
+      return kube::InformerDeps{client_, world_, world_.rng, world_.executor(), {}};
+    };
+    deps.options.list_after_loss = true;
+    return deps;
+  }
+
+  sim::World world_{1};
+  TaskScope scope_{world_.executor()};
+  TwoKinds server_{world_};
+  net::HandlerSender sender_{world_, server_};
+  kube::Client client_{kube::ClientDeps{sender_, world_, world_.rng, nullptr, {}}};
+};
+
+TEST_F(JobStores, RememberAllMembersOfALargeGroupThatIsGone) {
+  JobStore store(deps({jobs::pod_kind()}));
+  const auto pod = [](int i) {
+    return jobs::JobId{jobs::pod_kind().get(), {"ns", "p" + std::to_string(i)}};
+  };
+  constexpr int many = 2000;
+  for (int i = 0; i < many; ++i) store.observe_absent(pod(i), nullptr);
+  for (int i = 0; i < many; ++i) ASSERT_EQ(store.absence(pod(i)), kube::Absence::read) << i;
+}
+
+class WithdrawnKinds : public JobStores {
  protected:
   WithdrawnKinds() {
     store_.for_each_informer([this](const jobs::JobKind&, JobStore::Informer& informer) {
@@ -84,18 +121,10 @@ class WithdrawnKinds : public testing::Test {
     });
     world_.run_for(10s);
   }
+  /// The scope ends before the store goes.
   ~WithdrawnKinds() override {
     scope_.stop();
     world_.settle();
-  }
-  JobStoreDeps deps() {
-    JobStoreDeps deps;
-    deps.kinds = jobs::JobKinds({jobs::batch_job_kind(), jobs::jobset_kind()});
-    deps.informer = [this](const jobs::JobKind&) {
-      return kube::InformerDeps{client_, world_, world_.rng, world_.executor(), {}};
-    };
-    deps.options.list_after_loss = true;
-    return deps;
   }
   void refuse(const std::string& path, unsigned status) {
     server_.refused = path;
@@ -115,12 +144,7 @@ class WithdrawnKinds : public testing::Test {
     return text;
   }
 
-  sim::World world_{1};
-  TaskScope scope_{world_.executor()};
-  TwoKinds server_{world_};
-  net::HandlerSender sender_{world_, server_};
-  kube::Client client_{kube::ClientDeps{sender_, world_, world_.rng, nullptr, {}}};
-  JobStore store_{deps()};
+  JobStore store_{deps({jobs::batch_job_kind(), jobs::jobset_kind()})};
 };
 
 TEST_F(WithdrawnKinds, AKindOfWhichThereAreJobsConcernsNoOtherOneWhenItIsNoLongerServed) {
