@@ -245,7 +245,10 @@ void Fleet::update_loss(Member* member, const std::string& name) {
   }
   std::vector<std::string> lacking;
   if (member->remote) lacking = member->remote->unserved();
-  const bool other_kinds = std::exchange(member->unserved, lacking) != lacking;
+  const std::uint64_t withdrawals = member->remote ? member->remote->withdrawals() : 0;
+  const bool lacks_others = std::exchange(member->unserved, lacking) != lacking;
+  const bool other_kinds =
+      std::exchange(member->withdrawals, withdrawals) != withdrawals || lacks_others;
   // What was planned while the worker was away passed it over, however short that was.
   const bool wavered = std::exchange(member->wavered, false);
   if (std::exchange(member->was_ready, ready) == ready) {
@@ -303,6 +306,22 @@ void Fleet::announce(const std::string& name) {
   for (const auto& handler : connection_handlers_) handler(name);
 }
 
+/// For the message of a worker that is connected.
+std::string Fleet::kinds_lacking(const RemoteCluster& remote) const {
+  std::vector<std::string> useless;
+  std::string withdrawn;
+  for (const auto& kind : local_.jobs.kinds().all()) {
+    if (!kind->dispatched() || remote.jobs.serves(*kind)) continue;
+    if (const Error* why = remote.jobs.withdrawn(*kind)) {
+      withdrawn +=
+          "; " + kind->resource().group_resource() + " can no longer be followed: " + why->what();
+    } else if (local_.jobs.serves(*kind)) {
+      useless.push_back(kind->resource().group_resource());
+    }
+  }
+  return (useless.empty() ? "" : "; no use for: " + joined(useless, ", ")) + withdrawn;
+}
+
 std::optional<api::Condition> Fleet::condition(const Member& member,
                                                const api::MultiKueueCluster& cluster) const {
   api::Condition wanted;
@@ -311,14 +330,7 @@ std::optional<api::Condition> Fleet::condition(const Member& member,
   if (member.ready()) {
     wanted.status = api::ConditionStatus::True;
     wanted.reason = std::string(api::reasons::active);
-    wanted.message = "Connected";
-    std::vector<std::string> lacking;
-    for (const auto& kind : local_.jobs.kinds().all()) {
-      const bool lacks =
-          kind->dispatched() && local_.jobs.serves(*kind) && !member.remote->jobs.serves(*kind);
-      if (lacks) lacking.push_back(kind->resource().group_resource());
-    }
-    if (!lacking.empty()) wanted.message += "; no use for: " + joined(lacking, ", ");
+    wanted.message = "Connected" + kinds_lacking(*member.remote);
     return wanted;
   }
   wanted.status = api::ConditionStatus::False;

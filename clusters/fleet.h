@@ -9,6 +9,7 @@
 #include "lib/api/cluster_profile.h"
 #include "lib/runtime/work_queue.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -52,7 +53,10 @@ class Fleet {
     /// It was not ready for a moment since then.
     bool wavered = false;
     std::vector<std::string> unserved;  ///< kinds of jobs that its API does not serve; likewise
+    std::uint64_t withdrawals = 0;      ///< of `remote`; likewise
     bool ready() const { return remote && remote->ready(); }
+    /// Ready, and what is known of jobs of that kind there is not out of date.
+    bool follows(const jobs::JobKind& kind) const { return ready() && !remote->lost_since(kind); }
     /// For how long it is lost by now. The wall clock may have been set meanwhile, the span is
     /// right.
     std::optional<Duration> lost_for(const Clock& clock) const;
@@ -116,6 +120,7 @@ class Fleet {
   void update_loss(Member* member, const std::string& name);
   std::optional<api::Condition> condition(const Member& member,
                                           const api::MultiKueueCluster& cluster) const;
+  std::string kinds_lacking(const RemoteCluster& remote) const;
   void announce(const std::string& name);
   bool write_notices(const Member& member, api::MultiKueueCluster* cluster) const;
 

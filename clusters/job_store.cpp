@@ -1,7 +1,6 @@
 #include "clusters/job_store.h"
 
 #include "lib/kube/outline.h"
-#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,14 +26,33 @@ JobId parent_of(const jobs::JobKind& kind, const GenericJob& pod) {
           name.empty() ? api::ObjectKey() : api::ObjectKey(pod.metadata().ns, std::move(name))};
 }
 
+/// Every server has batch/v1 and v1: one that denies them is no Kubernetes, or not ready.
+bool is_everywhere(const api::ResourceInfo& resource) {
+  return resource.group == "batch" || resource.group.empty();
+}
+
+/// A job is gone when all its members are, and each is asked for that was not seen to go. So all of
+/// them must be remembered, or each answer is forgotten for the next one, for ever. That is four
+/// megabytes at most, once so many Pods came and went.
+constexpr std::size_t absent_members_max = 16384;
+
 kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptions options) {
-  // Every server has batch/v1 and v1: one that denies them is no Kubernetes, or not ready.
-  const bool always = kind.resource().group == "batch" || kind.resource().group.empty();
-  if (!always) options.absent_retry = absent_retry;
+  if (kind.group_kind()) options.absent_max = absent_members_max;
+  if (!is_everywhere(kind.resource())) options.absent_retry = absent_retry;
   if (const std::string selector(kind.selector()); !selector.empty()) {
     options.label_selector += (options.label_selector.empty() ? "" : ",") + selector;
   }
   return options;
+}
+
+/// An informer that holds objects does not believe that their kind is gone, and has this error.
+const Error* withdrawal(const JobStore::Informer& informer) {
+  const kube::InformerHealth& health = informer.health();
+  const Error* error = health.last_error ? &*health.last_error : nullptr;
+  if (!health.synced || !error || !error->details()) return nullptr;
+  const unsigned status = error->details()->http_status;
+  const bool gone = status == 404 && !is_everywhere(informer.resource());
+  return gone || status == 403 ? error : nullptr;
 }
 
 }  // namespace
@@ -76,12 +94,6 @@ Task<> JobStore::wait_synced() {
   for (auto& [kind, informer] : informers_) co_await informer->wait_synced();
 }
 
-Task<> JobStore::catch_up() {
-  std::vector<Task<>> all;
-  for (auto& [kind, informer] : informers_) all.push_back(informer->catch_up());
-  co_await all_of(std::move(all));
-}
-
 void JobStore::list_anew() {
   for (auto& [kind, informer] : informers_) informer->list_anew();
 }
@@ -104,6 +116,7 @@ const kube::InformerHealth& JobStore::worst_health() const {
   }();
   const kube::InformerHealth* worst = &fine;
   for (const auto& [kind, informer] : informers_) {
+    if (withdrawal(*informer)) continue;
     const kube::InformerHealth& health = informer->health();
     const auto badness = [](const kube::InformerHealth& one) {
       return std::pair(one.last_error.has_value(), one.failures);
@@ -117,6 +130,7 @@ std::optional<TimePoint> JobStore::heard() const {
   std::optional<TimePoint> oldest = TimePoint::max();
   for (const auto& [kind, informer] : informers_) {
     if (!informer->health().served || informer->health().resting) continue;
+    if (withdrawal(*informer)) continue;
     const auto& last = informer->health().last_event;
     if (!last) return std::nullopt;
     oldest = std::min(*oldest, *last);
@@ -129,13 +143,19 @@ bool JobStore::current() const {
     const kube::InformerHealth& health = entry.second->health();
     // Between two watches an informer is not connected and has no error. That is healthy.
     if (health.resting && !entry.second->caught_up()) return false;
+    if (withdrawal(*entry.second)) return true;
     return health.synced && (health.connected || !health.last_error);
   });
 }
 
 bool JobStore::serves(const Kind& kind) const {
   const Informer* informer = informer_of(kind);
-  return informer && informer->health().served;
+  return informer && informer->health().served && !withdrawal(*informer);
+}
+
+const Error* JobStore::withdrawn(const Kind& kind) const {
+  const Informer* informer = informer_of(kind);
+  return informer ? withdrawal(*informer) : nullptr;
 }
 
 void JobStore::add_index(std::string name,

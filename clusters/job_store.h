@@ -46,22 +46,26 @@ class JobStore {
   /// Ends each informer's run().
   void stop();
   Task<> wait_synced();
-  Task<> catch_up();
   void list_anew();
   /// A job of the kind may soon be there. See kube::InformerOptions::rest.
   void rouse(const Kind& kind);
   /// Lists the kinds that rest. Until then current() is false.
   void list_resting();
   /// The health of the worst kind: kinds with an error are worse, then those with more failures.
+  /// Those that are withdrawn() aside.
   const kube::InformerHealth& worst_health() const;
-  /// Since when every kind that does not rest has been heard of: the oldest last event, bookmark or
-  /// list; nullopt when there is none yet.
+  /// Since when every kind that does not rest and is not withdrawn() has been heard of: the oldest
+  /// last event, bookmark or list; nullopt when there is none yet.
   std::optional<TimePoint> heard() const;
-  /// Every kind is synced, and its informer is connected or has no error. A kind that the API does
-  /// not serve is synced, and has no jobs.
+  /// Every kind is synced, and its informer is connected or has no error, or the kind is
+  /// withdrawn(). A kind that the API does not serve is synced, and has no jobs.
   bool current() const;
   /// Whether the API serves the kind, as far as known; false for kinds that are not followed.
   bool serves(const Kind& kind) const;
+  /// Why jobs of the kind can no longer be followed, although the store may have some: the API says
+  /// that it does not serve the kind any more, or does not let it be read. That says nothing about
+  /// other kinds. Null while they can, and while the API as a whole is what fails.
+  const Error* withdrawn(const Kind& kind) const;
 
   // Before the informers run
   void add_index(std::string name,

@@ -75,7 +75,8 @@ RemoteCluster::RemoteCluster(RemoteClusterDeps deps, std::string name, WorkerCon
       }()),
       workloads(informer_deps("workloads"), options(), sharing(deps_.templates)),
       jobs(job_store_deps()),
-      stopping_(deps_.executor) {
+      stopping_(deps_.executor),
+      health_news_(deps_.executor) {
   jobs.add_index(by_workload, [](const jobs::GenericJob& job) {
     std::vector<std::string> keys = jobs::workloads_of_copy(job);
     for (std::string& key : keys) key = job.metadata().ns + "/" + key;
@@ -235,6 +236,14 @@ bool RemoteCluster::ready() const {
   return !stopped_ && !unanswered_ && current && jobs.current();
 }
 
+std::optional<TimePoint> RemoteCluster::lost_since(const jobs::JobKind& kind) const {
+  for (const auto& [withdrawn, since] : withdrawn_) {
+    const bool this_one = withdrawn == &kind || withdrawn->group_kind() == &kind;
+    if (this_one) return deps_.clock.now() - (deps_.clock.steady() - since);
+  }
+  return std::nullopt;
+}
+
 std::optional<TimePoint> RemoteCluster::heard() const {
   const auto& of_workloads = workloads.health().last_event;
   const auto of_jobs = jobs.heard();
@@ -281,12 +290,24 @@ void RemoteCluster::health_changed() {
     // Of a worker that comes back it is not known what happened, to kinds without a watch either.
     if (std::exchange(was_ever_connected_, true)) jobs.list_resting();
   }
+  const std::uint64_t withdrawals = withdrawals_;
+  note_withdrawn();
+  health_news_.notify_all();
   const bool now_ready = ready();
-  bool changed = std::exchange(was_ready_, now_ready) != now_ready;
+  bool changed = std::exchange(was_ready_, now_ready) != now_ready || withdrawals_ != withdrawals;
   std::vector<std::string> lacking = unserved();
   if (lacking != were_unserved_) changed = true;
   were_unserved_ = std::move(lacking);
   if ((changed || !now_ready) && on_ready_change) on_ready_change();
+}
+
+void RemoteCluster::note_withdrawn() {
+  for (const auto& kind : jobs.kinds().all()) {
+    const bool news = jobs.withdrawn(*kind)
+                          ? withdrawn_.try_emplace(kind.get(), deps_.clock.steady()).second
+                          : withdrawn_.erase(kind.get()) > 0;
+    if (news) ++withdrawals_;
+  }
 }
 
 void RemoteCluster::note(const Error& error) {
@@ -448,8 +469,21 @@ bool RemoteCluster::is_ours(const api::ObjectMeta& metadata) const {
 Task<> RemoteCluster::catch_up() {
   std::vector<Task<>> all;
   all.push_back(workloads.catch_up());
-  all.push_back(jobs.catch_up());
+  jobs.for_each_informer([&](const jobs::JobKind& kind, JobStore::Informer& informer) {
+    all.push_back(catch_up_with(informer, kind));
+  });
   co_await all_of(std::move(all));
+}
+
+/// Of a kind that is withdrawn there may never be a list again.
+Task<> RemoteCluster::catch_up_with(JobStore::Informer& informer, const jobs::JobKind& kind) {
+  Task<> listing = informer.catch_up();
+  Task<> refused = wait_withdrawn(kind);
+  co_await first_of(std::move(listing), std::move(refused));
+}
+
+Task<> RemoteCluster::wait_withdrawn(const jobs::JobKind& kind) {
+  while (!jobs.withdrawn(kind)) co_await health_news_.wait();
 }
 
 bool RemoteCluster::removing_workload(const api::Workload& workload) const {

@@ -13,6 +13,7 @@
 #include "lib/runtime/task_scope.h"
 #include "lib/runtime/wakeup.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,7 +46,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   RemoteCluster(RemoteClusterDeps deps, std::string name, WorkerConnection connection);
 
   /// Handlers, to be set before start(): a Workload changed, by its key on the hub; readiness
-  /// changed.
+  /// changed, or what kinds can be followed.
   std::function<void(const api::ObjectKey& workload)> on_workload;
   /// A job that is elastic, or was, changed; jobs that cannot be decoded appeared or went.
   std::function<void(const jobs::JobId& job)> on_elastic;
@@ -71,11 +72,19 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   /// Closes connections that had no request for a while.
   void close_idle();
 
-  /// All watches of the worker are synced and healthy, and no request to it is unanswered.
+  /// All watches of the worker are synced and healthy, and no request to it is unanswered. Kinds of
+  /// jobs that are withdrawn aside: see lost_since().
   bool ready() const;
+  /// Since when jobs of the kind can no longer be followed, by the wall clock; nullopt while they
+  /// can, or no kind can. What the caches have of them may be out of date, and what depends on it
+  /// is to be treated as on a worker that is lost. See JobStore::withdrawn().
+  std::optional<TimePoint> lost_since(const jobs::JobKind& kind) const;
+  /// How many kinds were withdrawn, or came back, since start(). While it stays the same, so do
+  /// they.
+  std::uint64_t withdrawals() const { return withdrawals_; }
   /// Why the worker is not ready, as far as known.
   std::optional<Error> problem() const;
-  /// The kinds of jobs that its API does not serve: "jobsets.jobset.x-k8s.io".
+  /// The kinds of jobs that its API does not serve, or no longer: "jobsets.jobset.x-k8s.io".
   std::vector<std::string> unserved() const;
   /// Failed attempts in a row to watch the worker (0 while it works), and when the next one comes.
   int failures() const;
@@ -149,6 +158,9 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   static Task<> check_credentials(std::shared_ptr<RemoteCluster> self);
   Task<Status> ask();
   Task<> catch_up();
+  Task<> catch_up_with(JobStore::Informer& informer, const jobs::JobKind& kind);
+  Task<> wait_withdrawn(const jobs::JobKind& kind);
+  void note_withdrawn();
   bool is_ours(const api::ObjectMeta& metadata) const;
   /// Reads one object that `cache` lacks and never saw go.
   template <class Cache, class Key, class Decode>
@@ -171,6 +183,8 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool was_connected_ = false;  ///< the watch of Workloads
   bool was_ever_connected_ = false;
   std::vector<std::string> were_unserved_;
+  std::map<const jobs::JobKind*, SteadyPoint> withdrawn_;  ///< since when
+  std::uint64_t withdrawals_ = 0;
   Smoothed answers_after_;
   bool was_withheld_ = false;
   TaskScope* scope_ = nullptr;
@@ -183,6 +197,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   std::map<std::string, JobRemoval> job_removals_;  ///< by uid
   std::map<std::string, std::string> jobs_read_;    ///< resourceVersions that were read, by uid
   Wakeup stopping_;
+  Wakeup health_news_;
 };
 
 /// Index of RemoteCluster::jobs: "namespace/name" of each Workload that it may run for.

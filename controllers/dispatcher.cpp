@@ -359,7 +359,6 @@ Task<> Dispatcher::work() {
 Task<> Dispatcher::collect_garbage() {
   for (;;) {
     co_await deps_.local.clock.sleep_for(config_.gc_interval);
-    requests_.prune();
     for (const auto& [name, member] : deps_.fleet.members()) {
       if (!member.ready()) continue;
       watch_.look(name);

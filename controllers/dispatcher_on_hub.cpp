@@ -187,7 +187,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   // only a connected worker tells that. The plan has asked the worker for it.
   const bool ended = theirs && dispatch::has_ended(*theirs);
   const bool rests = theirs && dispatch::rests(*theirs);
-  const bool last = theirs ? ended || rests : deps_.fleet.find(action.cluster)->ready();
+  const bool last =
+      theirs ? ended || rests : deps_.fleet.find(action.cluster)->follows(job->kind());
   if (action.final && !last) {
     co_return Error(Errc::conflict, "the last status of the job is not known yet");
   }

@@ -329,7 +329,9 @@ bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cl
   const std::set<std::string> holders = may_hold(deps_.fleet, key, owner_of(key));
   return std::none_of(holders.begin(), holders.end(), [&](const std::string& name) {
     const auto* member = name == cluster ? nullptr : deps_.fleet.find(name);
-    return member && member->ready() && remote_job_of(*member->remote, key, deps_.local);
+    if (!member || !member->ready()) return false;
+    const jobs::JobPtr there = remote_job_of(*member->remote, key, deps_.local);
+    return there && member->follows(there->kind());
   });
 }
 

@@ -123,6 +123,7 @@ void JobReconciler::watch_needs() {
 }
 
 void JobReconciler::start() {
+  started_ = true;
   queue_.open();
   for (const JobPtr& job : cluster_.jobs.list()) queue_.add(jobs::id_of(*job));
   for (const jobs::WorkloadPtr& workload : cluster_.workloads.list()) enqueue_owners(*workload);
@@ -154,8 +155,10 @@ void JobReconciler::enqueue_named(const api::Workload& workload) {
   }
 }
 
-/// Most Workloads go after their job.
+/// Most Workloads go after their job. A standby makes none, and its caches are brought up to date
+/// before it does.
 void JobReconciler::note_loss(const api::Workload& gone) {
+  if (!started_) return;
   const JobPtr job = jobs::owner_of(cluster_.objects(), gone);
   if (job) bereft_.insert(jobs::id_of(*job));
 }
@@ -241,12 +244,15 @@ bool JobReconciler::may_run_on_worker(const jobs::JobView& seen) const {
 
 /// The job is gone, so its Workloads lose their finalizer. When another job has its name by now,
 /// those that are being deleted do: either cache may be older than the other one, and what belongs
-/// to a job that is not seen yet is not being deleted.
+/// to a job that is not seen yet is not being deleted. While the API does not serve a kind, none of
+/// its jobs is seen.
 Task<Status> JobReconciler::release_orphans(JobId id) {
   const JobPtr namesake = cluster_.jobs.get(id);
   if (cluster_.jobs.unreadable(id)) co_return ok();
+  const bool unseen = !namesake && id.kind->followed() && !cluster_.jobs.serves(*id.kind);
   for (const WorkloadPtr& workload : cluster_.objects().workloads_of(id)) {
     if (!workload->metadata.has_finalizer(api::finalizers::resource_in_use)) continue;
+    if (unseen && !workload->metadata.deleting()) continue;
     const bool left = jobs::left_by_owner(*workload, namesake.get());
     if (!left) continue;
     jobs::ReleaseWorkload release{workload};

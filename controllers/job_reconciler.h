@@ -92,6 +92,7 @@ class JobReconciler {
   JobReconcilerConfig config_;
   Log log_;
   WorkQueue<jobs::JobId> queue_;
+  bool started_ = false;
   std::map<jobs::JobId, std::string> told_;  ///< the last message of each job
   /// Jobs whose Workload went while they stayed, as far as the cache knows.
   std::set<jobs::JobId> bereft_;

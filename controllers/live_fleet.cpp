@@ -135,6 +135,16 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   }
 }
 
+/// For Workloads of a kind that can no longer be followed there the worker is lost.
+void note_lost_kind(const clusters::RemoteCluster& remote, const jobs::JobPtr& hub_job,
+                    dispatch::WorkerView* worker) {
+  const jobs::JobPtr& job = hub_job ? hub_job : worker->job;
+  const auto since = job ? remote.lost_since(job->kind()) : std::nullopt;
+  if (!since) return;
+  worker->connected = false;
+  worker->lost_since = std::min(worker->lost_since.value_or(*since), *since);
+}
+
 /// The cluster that is recorded, or that the eviction remembers; empty: none.
 std::string host_of(const api::Workload& workload) {
   const api::WorkloadStatus& status = workload.status;
@@ -271,7 +281,10 @@ void LiveFleet::for_each_worker(const api::ObjectKey& workload,
     if (member->remote && local.job) {
       worker.kind_served = member->remote->jobs.serves(local.job->kind());
     }
-    if (member->remote && holds) read_objects(*member->remote, hub_, local, &worker);
+    if (member->remote && holds) {
+      read_objects(*member->remote, hub_, local, &worker);
+      note_lost_kind(*member->remote, local.job, &worker);
+    }
     visit(name, worker);
   };
   for (const std::string& name : holders) look(name, true);

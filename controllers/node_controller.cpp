@@ -84,7 +84,8 @@ NodeController::NodeController(clusters::LocalCluster& cluster, TaskScope& scope
       scope_(scope),
       config_(config),
       log_(cluster.log.named("nodes")),
-      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
+      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)},
+             Intake::closed) {
   cluster_.workloads.add_index(by_host, hosts_of);
   cluster_.nodes.add_index(by_hostname, [](const api::Node& node) {
     return std::vector<std::string>{hostname_of(node)};
@@ -126,11 +127,15 @@ void NodeController::watch_pods() {
       if (ends) queue_.add_after(host_of(pod.spec.node_name), batch);
       return;
     }
-    const std::string host = wanted_host(pod);
-    if (!host.empty() && api::placed_by_topology(pod.metadata.annotations)) {
-      queue_.add_after(host, batch);
-    }
+    look_for_place(pod);
   });
+}
+
+void NodeController::look_for_place(const api::Pod& pod) {
+  const std::string host = wanted_host(pod);
+  if (!host.empty() && api::placed_by_topology(pod.metadata.annotations)) {
+    queue_.add_after(host, batch);
+  }
 }
 
 /// A workload may get a place on a node that was lost before the place was written.
@@ -145,7 +150,16 @@ void NodeController::watch_workloads() {
   });
 }
 
+/// Hosts without a node are those of workloads and of pods that wait for one.
 void NodeController::start() {
+  queue_.open();
+  if (config_.health.replace) {
+    for (const NodePtr& node : cluster_.nodes.list()) queue_.add(hostname_of(*node));
+    queue_.add(each_missing);
+    for (const auto& pod : cluster_.pods.list()) {
+      if (pod->spec.node_name.empty() && !clusters::workload_of(*pod).empty()) look_for_place(*pod);
+    }
+  }
   for (int i = 0; i < config_.workers; ++i) scope_.spawn("nodes", work());
 }
 

@@ -39,6 +39,7 @@ class NodeController {
   /// Whether a node that cannot be read may be the one of that hostname.
   bool may_be_unreadable(const std::string& host) const;
   void look_at_missing();
+  void look_for_place(const api::Pod& pod);
   /// Workloads that are placed on the host, and workloads of pods that must go there.
   std::vector<WorkloadPtr> concerned(const std::string& host) const;
   lifecycle::PlaceView view(const api::Workload& workload, const std::string& host,

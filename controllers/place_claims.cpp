@@ -43,7 +43,7 @@ PlaceClaims::PlaceClaims(clusters::LocalCluster& cluster, TaskScope& scope,
     if (had == has && (!had || before->status.admission == after->status.admission)) return;
     const std::string job = job_of(after ? *after : *before);
     if (cluster_.pods.keys_by_index(clusters::by_bound_workload, job).empty()) return;
-    if (had) places_lost_[job] = cluster_.clock.steady();
+    if (had && started_) places_lost_[job] = cluster_.clock.steady();
     queue_.add_after(job, had ? time_to_end : batch);
   });
   cluster_.pods.on_transition([this](const auto&, const auto& before, const auto& after) {
@@ -56,6 +56,7 @@ PlaceClaims::PlaceClaims(clusters::LocalCluster& cluster, TaskScope& scope,
 }
 
 void PlaceClaims::start() {
+  started_ = true;
   queue_.open();
   for (const auto& pod : cluster_.pods.list()) {
     const std::string job = clusters::first_slice_of(*pod);

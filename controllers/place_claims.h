@@ -39,6 +39,7 @@ class PlaceClaims {
   std::function<void(const api::ObjectKey&)> changed_;
   /// Names of jobs here and below are "namespace/name" of the Workload, or of its first slice.
   WorkQueue<std::string> queue_;
+  bool started_ = false;
   std::map<std::string, SteadyPoint> places_lost_;  ///< when, until it was looked at
   std::map<std::string, std::set<api::ObjectKey>> refuted_;
 };

@@ -11,6 +11,8 @@ constexpr Duration success_pause = std::chrono::seconds(1);
 constexpr Duration asked_pause_max = std::chrono::minutes(5);
 /// How long a failure is remembered after its pause, so that the next one is known to be another.
 constexpr Duration remembered = std::chrono::minutes(5);
+/// Answers are what there is more and more to remember of, so one of them looks for what is over.
+constexpr Duration prune_interval = std::chrono::minutes(1);
 
 /// The smallest value, with which an ordered search begins.
 constexpr WorkerVerb first_verb = WorkerVerb::create_copy;
@@ -50,6 +52,7 @@ Task<> WorkerRequests::carry(Line line, std::uint64_t id, WorkerVerb verb, Task<
 
 void WorkerRequests::ended(const Line& line, std::uint64_t id, WorkerVerb verb,
                            const Status& outcome) {
+  prune();
   Worker& there = workers_[line.second];
   there.under_way.erase(id);
   bool wake = false;
@@ -183,6 +186,8 @@ void WorkerRequests::forget(const api::ObjectKey& workload, WorkerVerb verb) {
 
 void WorkerRequests::prune() {
   const SteadyPoint now = deps_.clock.steady();
+  if (now - pruned_ < prune_interval) return;
+  pruned_ = now;
   std::erase_if(failures_,
                 [now](const auto& entry) { return entry.second.until + remembered < now; });
   std::erase_if(succeeded_,

@@ -81,8 +81,6 @@ class WorkerRequests {
   void forget(const api::ObjectKey& workload);
   /// Failures of such requests, on any worker, are of no interest any more.
   void forget(const api::ObjectKey& workload, WorkerVerb verb);
-  /// Drops what is no longer of interest, so that nothing is remembered for ever.
-  void prune();
   bool idle() const { return under_way_.empty(); }
 
  private:
@@ -105,6 +103,8 @@ class WorkerRequests {
   void ended(const Line& line, std::uint64_t id, WorkerVerb verb, const Status& outcome);
   void succeeded(const Line& line, WorkerVerb verb, bool wake);
   void failed(const Line& line, WorkerVerb verb, const Error& error);
+  /// Drops what is no longer of interest, so that nothing is remembered for ever.
+  void prune();
   Task<> watch(std::string worker);
 
   Deps deps_;
@@ -113,6 +113,7 @@ class WorkerRequests {
   std::map<Kind, SteadyPoint> succeeded_;  ///< when the workload was woken for it
   std::map<std::string, Worker> workers_;
   std::uint64_t last_id_ = 0;
+  SteadyPoint pruned_{};  ///< when that was done last
 };
 
 }  // namespace regatta::controllers

@@ -159,6 +159,21 @@ TEST_F(Requests, ASilenceIsReportedOnceForAllThatAreUnderWay) {
   EXPECT_TRUE(requests_.idle());
 }
 
+TEST_F(Requests, AFailureIsForgottenAWhileAfterItsPause) {
+  const auto known = [&] {
+    return requests_.failure("east", key("a"), WorkerVerb::create_copy) != nullptr;
+  };
+  send("east", "a", 0ms, refused());
+  run(4min);
+  send("east", "b", 0ms);
+  run(1s);
+  EXPECT_TRUE(known()) << "the next one would be another one in a row";
+  run(2min);
+  send("west", "b", 0ms);
+  run(1s);
+  EXPECT_FALSE(known());
+}
+
 TEST_F(Requests, WhatWasSeenToBeDoneNeedsNoAnswer) {
   send("east", "a", 10s);
   requests_.settle("east", key("a"), WorkerVerb::create_copy);

@@ -107,6 +107,11 @@ std::optional<net::HttpResponse> FaultySender::refusal(const net::HttpRequest& r
     const unsigned status = faults_->refused_with;
     return status_response(status, status == 422 ? "Invalid" : "Forbidden", "refused (fault)");
   }
+  const double withheld = is_read(request) ? faults_->withheld : 0;
+  if (withheld > 0 && rng_.chance(withheld)) {
+    const unsigned status = faults_->withheld_with;
+    return status_response(status, status == 404 ? "NotFound" : "Forbidden", "withheld (fault)");
+  }
   if (is_list_or_watch(request) && rng_.chance(faults_->gone)) {
     return status_response(410, "Expired", "too old resource version (fault)");
   }

@@ -28,6 +28,8 @@ struct NetworkFaults {
   double server_error = 0;  ///< 500, not acted on
   double refused = 0;       ///< `refused_with` to a write, not acted on
   unsigned refused_with = 422;
+  double withheld = 0;  ///< `withheld_with` to a read, not acted on
+  unsigned withheld_with = 404;
   double cut_watch = 0;        ///< per piece: the stream breaks instead of delivering it
   double half_open_watch = 0;  ///< per piece: neither this piece nor a later one ever comes
   double gone_in_watch = 0;    ///< per piece: replaced by an ERROR event 410

@@ -67,6 +67,31 @@ TEST_F(ServedKinds, AKindWhoseDefinitionComesLaterIsNoticed) {
   EXPECT_EQ(pods["nodeSelector"]["pool"], "cpu");
 }
 
+TEST_F(ServedKinds, AKindThatIsNotServedWhenAManagerBeginsToLeadKeepsItsWorkloads) {
+  apply(crd_yaml(jobsets()));
+  start_with_queues(with_jobsets());
+  apply(jobset_yaml("s"));
+  settle();
+  const auto is_held = [&] {
+    const auto workload = workload_of("s");
+    return workload && workload->metadata.has_finalizer("kueue.x-k8s.io/resource-in-use");
+  };
+  ASSERT_TRUE(is_held());
+  manager_.emplace(cluster_, network_, with_jobsets());
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.target.find("/jobsets") != std::string::npos;
+  };
+  manager_->faults().withheld = 1;
+  until("the manager has synced", [&] { return manager_->started(); });
+  settle(1min);
+  EXPECT_TRUE(is_held());
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, workload_of("s")->metadata.key()));
+  settle();
+  EXPECT_FALSE(workload_of("s")) << "a definition that is gone for good keeps no Workload";
+  manager_->faults().withheld = 0;
+  until("it has one again", is_held, 3min);
+}
+
 TEST_F(ServedKinds, AWorkerWithoutAKindIsActiveAndGetsNoJobsOfIt) {
   worker_config_ = with_jobsets();
   for (const char* name : {"east", "west"}) add_worker(name);
@@ -179,6 +204,89 @@ TEST_F(ServedKinds, AWorkerIsWatchedForTheKindsThatItHas) {
   EXPECT_TRUE(rests("jobs"));
   EXPECT_FALSE(rests("jobsets"));
 }
+
+/// The API of a worker that has a JobSet answers with this status to what is asked of JobSets.
+class WithdrawnKind : public ServedKinds, public testing::WithParamInterface<unsigned> {
+ protected:
+  void start() {
+    worker_config_ = with_jobsets();
+    for (const char* name : {"east", "west"}) {
+      add_worker(name);
+      ASSERT_TRUE(worker(name).apply(crd_yaml(jobsets())));
+    }
+    apply(crd_yaml(jobsets()));
+    configure_hub();
+    manager::CoreConfig hub = with_jobsets();
+    hub.dispatch.plan.worker_lost_timeout = 2min;
+    start_manager(std::move(hub));
+    let_admit("west", "Hold");
+    for (const char* name : {"east", "west"}) start_worker(name);
+    apply(of_fleet("s"));
+    apply(lasting_job_yaml("j", 600));
+    until("both run", [&] {
+      const Json copy = worker("east").get(jobsets(), key("s"));
+      return copy.is_object() && copy["spec"]["suspend"] == false && winner_of("j") == "east";
+    });
+    settle();
+    let_admit("west", "None");
+  }
+  void let_admit(const std::string& name, const std::string& stop_policy) {
+    ASSERT_TRUE(worker(name).patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                   R"({"spec":{"stopPolicy":")" + stop_policy + R"("}})"));
+  }
+  void withdraw() {
+    kube::NetworkFaults& faults = network_.faults("east");
+    faults.concerns = [](const net::HttpRequest& request) {
+      return request.target.find("/jobsets") != std::string::npos;
+    };
+    faults.withheld = faults.cut_watch = 1;
+    faults.withheld_with = GetParam();
+    ASSERT_TRUE(worker("east").patch(jobsets(), key("s"), R"({"metadata":{"labels":{"a":"b"}}})"));
+  }
+  void give_back() { network_.faults("east").withheld = network_.faults("east").cut_watch = 0; }
+
+  static constexpr const char* told =
+      "True Active: Connected; jobsets.jobset.x-k8s.io can no longer be followed: withheld (fault)";
+};
+
+TEST_P(WithdrawnKind, ConcernsTheJobsOfThatKindAlone) {
+  start();
+  withdraw();
+  settle(100s);
+  EXPECT_EQ(member_condition("east"), told);
+  EXPECT_EQ(winner_of("s"), "east") << "it has its grace";
+  until("it runs elsewhere", [&] { return winner_of("s") == "west"; }, 2min);
+  until("its job, too", [&] { return worker("west").get(jobsets(), key("s")).is_object(); });
+  apply(of_fleet("t"));
+  settle(2min);
+  EXPECT_EQ(member_condition("east"), told);
+  EXPECT_EQ(winner_of("j"), "east");
+  EXPECT_EQ(held_by("east"), "workloads 2, jobs 1");
+  EXPECT_TRUE(worker("east").get(jobsets(), key("t")).is_null());
+  until("it is followed to its end", [&] { return condition_of("j", "Finished") != ""; }, 6min);
+  EXPECT_THAT(condition_of("j", "Finished"), testing::StartsWith("True Succeeded"));
+
+  give_back();
+  until("as before", [&] { return member_condition("east") == "True Active: Connected"; });
+  until("what is left is gone", [&] { return worker("east").get(jobsets(), key("s")).is_null(); });
+  EXPECT_EQ(winner_of("s"), "west");
+}
+
+TEST_P(WithdrawnKind, DoesNotKeepItsWorkerFromComingBack) {
+  start();
+  withdraw();
+  settle(10s);
+  const auto* member = manager_->core().fleet().find("east");
+  network_.faults("east").partitioned = true;
+  member->remote->suspect();
+  until("lost", [&] { return !member->ready(); });
+  network_.faults("east").partitioned = false;
+  until("back", [&] { return member->ready(); }, 1min);
+  until("told", [&] { return member_condition("east") == told; });
+  EXPECT_EQ(winner_of("s"), "east");
+}
+
+INSTANTIATE_TEST_SUITE_P(Answers, WithdrawnKind, testing::Values(404U, 403U));
 
 /// Created by a request of a manager that is gone, which was long under way.
 class LateJobs : public Federation {

@@ -472,6 +472,22 @@ TEST_F(PlacedPods, ANodeLostWhileNoManagerRunsIsNoticed) {
   EXPECT_EQ(condition_of("j", "Evicted"), "");
 }
 
+TEST_F(PlacedPods, NodesThatAStandbySawGoAreReplacedWhenItLeads) {
+  start("8xCPU");
+  apply(placed_job("j", 2, one_rack));
+  until("all run", [&] { return placed("j") == 2; });
+  TestManager standby(cluster_, network_, {}, Log(), Role::standby);
+  until("the standby has synced", [&] { return standby.synced(); });
+  manager_.reset();
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey("cpu-1")));
+  settle(5s);
+  standby.take_over();
+  until("all run again", [&] { return placed("j") == 2 && nodes_of("j")[1] == "cpu-2"; });
+  set_ready("cpu-0", false);
+  until("the other one, too", [&] { return placed("j") == 2 && nodes_of("j")[0] == "cpu-3"; });
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
 TEST_F(PlacedPods, ANodeThatANewManagerCannotReadIsNotLost) {
   start("8xCPU");
   apply(placed_job("j", 3, one_rack));
