@@ -243,10 +243,22 @@ std::vector<JobAction> finish_all(const JobView& view) {
   return out;
 }
 
+/// A job of a hub has ended and is deleted, as by its own controller: the hub learns how it ended
+/// from its Workload.
+std::optional<JobAction> tell_end(const JobView& view) {
+  const WorkloadPtr& workload = view.prebuilt_workload;
+  const auto end = view.job->finished();
+  if (!end || !workload || !owned_by(*workload, *view.job)) return {};
+  if (is_finished(*workload) || workload->metadata.deleting()) return {};
+  const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
+  return FinishWorkload{workload, reason, end->message};
+}
+
 /// nullopt for a job that is kept and has ended: its Workload learns how.
 std::optional<std::vector<JobAction>> deleted_job(const JobView& view) {
   auto letting_go = let_go(view.job);
   if (!letting_go) {
+    if (auto action = tell_end(view)) return std::vector<JobAction>{std::move(*action)};
     auto ends = finish_all(view);
     return ends.empty() ? release_all(view) : ends;
   }

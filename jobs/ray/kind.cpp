@@ -247,6 +247,7 @@ class RayJob final : public ClusterMaker {
   bool on_hold() const override {
     return text_at(status(), "jobDeploymentStatus") == "ValidationFailed";
   }
+  Json remote_job(const api::Workload& workload, const std::string& origin) const override;
   Json release_patch() const override;
   Json final_patch(bool success, const std::string& message, TimePoint now) const override;
   void check(const CheckOptions& options, api::ErrorList* errors) const override;
@@ -268,6 +269,15 @@ std::optional<Finished> RayJob::finished() const {
   if (phase != "Complete" && phase != "Failed") return std::nullopt;
   const bool success = phase == "Complete" && text_at(status(), "jobStatus") == "SUCCEEDED";
   return Finished{success, text_at(status(), "message")};
+}
+
+/// KubeRay may delete the job itself at the end of this time, which is none where none is given.
+Json RayJob::remote_job(const api::Workload& workload, const std::string& origin) const {
+  constexpr const char* ttl = "ttlSecondsAfterFinished";
+  Json copy = ClusterMaker::remote_job(workload, origin);
+  if (spec().contains(ttl)) copy["spec"][ttl] = spec()[ttl];
+  ray::keep_after_end(&copy["spec"]);
+  return copy;
 }
 
 Json RayJob::release_patch() const {

@@ -117,6 +117,28 @@ TEST(Ray, a_job_is_what_its_status_says) {
   EXPECT_TRUE(decoded("RayJob", json)->finished()->success);
 }
 
+TEST(Ray, a_worker_keeps_a_job_that_has_ended_as_long_as_its_user_does) {
+  const auto copy = [](const char* spec) {
+    JobView view;
+    view.job = ray_job((R"({"spec": )" + std::string(spec) + "}").c_str());
+    return view.job->remote_job(build_workload(view).value(), "hub")["spec"];
+  };
+  EXPECT_FALSE(copy("{}").contains("ttlSecondsAfterFinished"));
+  EXPECT_EQ(copy(R"({"ttlSecondsAfterFinished": 600})")["ttlSecondsAfterFinished"], 600);
+  const auto strategy = [&](const char* given) {
+    return copy((R"({"deletionStrategy": )" + std::string(given) + "}").c_str())
+        .value("deletionStrategy", Json())
+        .dump();
+  };
+  EXPECT_EQ(strategy(R"({"onSuccess": {"policy": "DeleteSelf"},
+                         "onFailure": {"policy": "DeleteWorkers"}})"),
+            R"({"onFailure":{"policy":"DeleteWorkers"},"onSuccess":{"policy":"DeleteCluster"}})");
+  EXPECT_EQ(
+      strategy(R"({"deletionRules": [{"policy": "DeleteSelf"}, {"policy": "DeleteCluster"}]})"),
+      R"({"deletionRules":[{"policy":"DeleteCluster"}]})");
+  EXPECT_EQ(strategy(R"({"deletionRules": [{"policy": "DeleteSelf"}]})"), "null");
+}
+
 TEST(Ray, a_cluster_has_no_end) {
   Json json{{"metadata", {{"name", "c"}, {"uid", "u"}}},
             {"spec", cluster_json()},
