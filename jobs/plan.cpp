@@ -212,7 +212,8 @@ std::vector<JobAction> finished_workload(const JobView& view, const WorkloadPtr&
 /// The Workload is being deleted: stop the job, then release the Workload.
 std::optional<JobAction> deleted_workload(const JobView& view, const WorkloadPtr& workload) {
   if (auto step = stop(view, workload.get(), "Workload is deleted")) return step;
-  if (view.job->active()) return {};
+  // Some kinds count pods of a job that has ended.
+  if (view.job->active() && !view.job->finished()) return {};
   return ReleaseWorkload{workload};
 }
 

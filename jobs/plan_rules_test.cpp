@@ -174,6 +174,9 @@ TEST(DeletedWorkload, IsReleasedWhenItsJobNoLongerRuns) {
   EXPECT_EQ(plan(view_of(running), w), "stop job, more to come (Workload is deleted)");
   EXPECT_EQ(plan(view_of(R"({"status": {"active": 1}})"), w), "") << "its pods still end";
   EXPECT_EQ(plan(view_of(), w), "release workload " + w.metadata.name);
+  const char* ended = R"({"status": {"active": 1, "conditions": [
+      {"type": "Complete", "status": "True"}]}})";
+  EXPECT_EQ(plan(view_of(ended), w), "release workload " + w.metadata.name) << "nor will run";
 }
 
 TEST(FollowPods, IsOffWithoutTheConfiguration) {

@@ -236,7 +236,7 @@ class RayJob final : public ClusterMaker {
 
   bool active() const override {
     const std::string& phase = text_at(status(), "jobDeploymentStatus");
-    return !phase.empty() && phase != "Suspended";
+    return !phase.empty() && phase != "Suspended" && !refused();
   }
   std::optional<Finished> finished() const override;
   bool pods_ready() const override {
@@ -262,11 +262,13 @@ class RayJob final : public ClusterMaker {
 
  private:
   bool selects_cluster() const { return !object_or_empty(spec(), {"clusterSelector"}).empty(); }
+  /// KubeRay looks at such a job no more, and has made nothing for it.
+  bool refused() const { return on_hold() && cluster_name().empty(); }
 };
 
 std::optional<Finished> RayJob::finished() const {
   const std::string& phase = text_at(status(), "jobDeploymentStatus");
-  if (phase != "Complete" && phase != "Failed") return std::nullopt;
+  if (phase != "Complete" && phase != "Failed" && !refused()) return std::nullopt;
   const bool success = phase == "Complete" && text_at(status(), "jobStatus") == "SUCCEEDED";
   return Finished{success, text_at(status(), "message")};
 }

@@ -117,6 +117,20 @@ TEST(Ray, a_job_is_what_its_status_says) {
   EXPECT_TRUE(decoded("RayJob", json)->finished()->success);
 }
 
+TEST(Ray, a_job_that_kuberay_refuses_has_failed_unless_it_has_a_cluster) {
+  const JobPtr refused = ray_job(R"({"status": {"jobDeploymentStatus": "ValidationFailed",
+    "reason": "ValidationFailed", "message": "no head"}})");
+  ASSERT_TRUE(refused->finished());
+  EXPECT_FALSE(refused->finished()->success);
+  EXPECT_EQ(refused->finished()->message, "no head");
+  EXPECT_FALSE(refused->active()) << "it would never stop";
+  EXPECT_TRUE(ray_job()->status_patch(*refused).contains("status")) << "the hub learns of it";
+  const JobPtr later = ray_job(R"({"status": {"jobDeploymentStatus": "ValidationFailed",
+    "rayClusterName": "rc"}})");
+  EXPECT_FALSE(later->finished());
+  EXPECT_TRUE(later->active()) << "its cluster may run";
+}
+
 TEST(Ray, a_worker_keeps_a_job_that_has_ended_as_long_as_its_user_does) {
   const auto copy = [](const char* spec) {
     JobView view;
