@@ -202,6 +202,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
         // A pod that lost its place has ended all the same, if its Workload has.
         const bool untold = action.final && mine.waits_on_hub() && !mine.finished();
         if (!patch.empty() || !untold) return patch;
+        const auto end = part.remote->finished();
+        if (end) return mine.final_patch(end->success, end->message, now);
       }
       return action.final ? end_told_by(copy ? *copy : *workload, mine, now) : std::nullopt;
     };

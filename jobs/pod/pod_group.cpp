@@ -118,6 +118,10 @@ bool PodGroup::says(std::string_view annotation, std::string_view value) const {
   return metadata_.annotation(std::string(annotation)) == value;
 }
 
+bool PodGroup::made_on_hub() const {
+  return !metadata_.label(std::string(api::labels::multikueue_origin)).empty();
+}
+
 /// The first pod is asked for its index; all that have not failed must agree with it.
 std::optional<Obstacle> PodGroup::obstacle() const {
   const std::string total_key(api::annotations::pod_group_total_count);
@@ -292,6 +296,8 @@ bool PodGroup::active() const {
   return std::any_of(pods_.begin(), pods_.end(), [](const PodPtr& pod) { return pod->active(); });
 }
 
+/// On one cluster, as in Kueue, a group that is not to be retried ends with an eviction, too. A hub
+/// runs it again.
 std::optional<Finished> PodGroup::finished() const {
   const auto places = total();
   if (!places || says(api::annotations::pod_group_serving, "true")) return std::nullopt;
@@ -299,7 +305,7 @@ std::optional<Finished> PodGroup::finished() const {
   bool goes_on = false, retriable = true;
   for (const PodPtr& pod : pods_) {
     if (pod->phase() == "Succeeded") ++succeeded;
-    if (!pod->ended()) goes_on = true;
+    if (!pod->ended() || (made_on_hub() && pod->lost_place())) goes_on = true;
     const std::string retries(api::annotations::retriable_in_group);
     if (pod->metadata().annotation(retries) == "false") retriable = false;
   }

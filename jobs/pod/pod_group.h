@@ -60,6 +60,8 @@ class PodGroup final : public IdleJob, public ComposedJob {
   /// Its Workload is made before all of its pods are there.
   bool fast() const;
   bool says(std::string_view annotation, std::string_view value) const;
+  /// A hub made its pods, and makes those anew that go without having ended by themselves.
+  bool made_on_hub() const;
   Roster roster_of_none() const;
 
   std::vector<std::shared_ptr<const Pod>> pods_;

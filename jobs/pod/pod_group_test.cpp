@@ -301,6 +301,25 @@ TEST(PodGroup, it_ends_with_its_pods) {
   EXPECT_TRUE(group_of({served, member("b", succeeded)})->reclaimable_pods().empty());
 }
 
+/// What a hub has sent and the manager of the worker has ended.
+constexpr const char* killed = R"({"metadata": {"deletionTimestamp": "2026-01-01T10:00:00Z",
+      "annotations": {"kueue.x-k8s.io/retriable-in-group": "false"},
+      "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"}},
+    "spec": {"schedulingGates": null, "nodeName": "n"},
+    "status": {"phase": "Failed", "conditions": [{"type": "TerminationTarget", "status": "True",
+      "reason": "WorkloadEvictedDueToPreempted"}]}})";
+
+TEST(PodGroup, a_group_of_a_hub_has_not_ended_when_its_manager_takes_its_place_back) {
+  std::vector<Json> pods = {member("a", killed), member("b", killed)};
+  EXPECT_FALSE(group_of(pods)->finished()) << "the hub runs it again";
+  States told = eviction;
+  told.push_back(waiting_for_replacement_pods);
+  EXPECT_EQ(plan_of(pods, workload_of(two, told)), "drop reservation");
+  for (Json& one : pods) one["metadata"]["labels"].erase("kueue.x-k8s.io/multikueue-origin");
+  ASSERT_TRUE(group_of(pods)->finished()) << "on one cluster that was its last try";
+  EXPECT_EQ(group_of(pods)->finished()->message, "Pods succeeded: 0/2.");
+}
+
 TEST(PodGroup, what_finished_keeps_nothing) {
   const WorkloadPtr done = workload_of(two, {quota_reserved, admitted, finished});
   EXPECT_EQ(plan_of({member("a", succeeded), member("b", failed), member("c")}, done),
