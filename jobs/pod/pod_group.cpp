@@ -178,15 +178,28 @@ Roster PodGroup::roster_of_none() const {
   return roster;
 }
 
+/// The pods of an evicted Workload first give its quota back.
+bool PodGroup::renews_pods(const api::Workload& workload) const {
+  const api::Conditions& conditions = workload.status.conditions;
+  const bool stops = api::is_true(conditions, api::conditions::evicted) &&
+                     api::is_true(conditions, api::conditions::quota_reserved);
+  return made_on_hub() && !stops;
+}
+
 /// The pods of a fast group, or of a serving job, may come after its Workload: only those that
 /// failed are replaced.
 Roster PodGroup::roster(const api::Workload* workload) const {
   if (!workload) return roster_of_none();
   Roster roster;
+  const bool renews = renews_pods(*workload);
   for (const api::PodSet& set : workload->spec.pod_sets) {
     std::vector<PodPtr> active, given_up;
     for (std::size_t i = 0; i < pods_.size(); ++i) {
       if (role_names_[i] != set.name) continue;
+      if (renews && pods_[i]->goes_in_vain()) {
+        roster.replaced.push_back(pods_[i]);
+        continue;
+      }
       (pods_[i]->given_up() ? given_up : active).push_back(pods_[i]);
     }
     fill(std::move(active), std::move(given_up), static_cast<std::size_t>(set.count), &roster);

@@ -63,6 +63,8 @@ class PodGroup final : public IdleJob, public ComposedJob {
   /// A hub made its pods, and makes those anew that go without having ended by themselves.
   bool made_on_hub() const;
   Roster roster_of_none() const;
+  /// The hub makes such pods anew when they are gone, which they are when they are let go.
+  bool renews_pods(const api::Workload& workload) const;
 
   std::vector<std::shared_ptr<const Pod>> pods_;
   std::vector<std::string> role_names_;  ///< of the pods, in their order

@@ -188,6 +188,25 @@ TEST_F(GroupsInFleet, APodThatIsGoneOnTheWorkerIsCreatedAnew) {
   EXPECT_EQ(host(), "east");
 }
 
+TEST_F(GroupsInFleet, APodWithoutANodeThatIsDeletedOnTheWorkerIsCreatedAnew) {
+  start({"east"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  TestCluster& there = worker("east");
+  until_pods(there, "a open, b open");
+  const std::string first = there.get(pods(), key("a"))["metadata"].value("uid", "");
+  // As the webhook there has let it in.
+  ASSERT_TRUE(
+      there.patch(pods(), key("a"), R"({"metadata": {"finalizers": ["kueue.x-k8s.io/managed"]}})"));
+  ASSERT_TRUE(there.remove(pods(), key("a")));
+  until("another one is there", [&] {
+    const Json pod = there.get(pods(), key("a"));
+    return pod.is_object() && pod["metadata"].value("uid", "") != first;
+  });
+  until_pods(there, "a open, b open");
+  EXPECT_EQ(host(), "east");
+}
+
 TEST_F(GroupsInFleet, AGroupGoesElsewhereWhenAPodOfTheWorkerHasTheNameOfOneOfThem) {
   start({"east"});
   Json taken = Json::parse(R"({"apiVersion": "v1", "kind": "Pod",
