@@ -172,9 +172,10 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   const auto theirs = remote_job_of(*worker, key, deps_.local);
   const auto copy = worker->workloads.get(key);
   const TimePoint now = deps_.local.clock.now();
-  // Counts of a Job with many pods need not be copied at each change. That the Job runs, or no
-  // longer runs, is copied at once.
-  if (!action.final && theirs && theirs->active()) {
+  const bool ended = theirs && dispatch::has_ended(*theirs);
+  // Counts of a Job with many pods need not be copied at each change. That the Job runs, no longer
+  // runs, or has ended, is copied at once.
+  if (!action.final && theirs && theirs->active() && !ended) {
     const SteadyPoint here = deps_.local.clock.steady();
     const auto last = copied_.find(key);
     if (last != copied_.end() && here < last->second + status_interval) {
@@ -185,7 +186,6 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   }
   // How a Job ended is made up only when it is gone, or does not run although its copy ended, and
   // only a connected worker tells that. The plan has asked the worker for it.
-  const bool ended = theirs && dispatch::has_ended(*theirs);
   const bool rests = theirs && dispatch::rests(*theirs);
   const bool last =
       theirs ? ended || rests : deps_.fleet.find(action.cluster)->follows(job->kind());
@@ -203,6 +203,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
         // A pod that lost its place has ended all the same, if its Workload has.
         const bool untold = action.final && mine.waits_on_hub() && !mine.finished();
         if (!patch.empty() || !untold) return patch;
+        const auto end = part.remote->finished();
+        if (end) return mine.final_patch(end->success, end->message, now);
       }
       return action.final ? end_told_by(copy ? *copy : *workload, mine, now) : std::nullopt;
     };

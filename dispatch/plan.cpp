@@ -229,9 +229,9 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
   for (const auto& [name, v] : g.clusters) {
     if (v.removals_held) continue;
-    // A Job that has stopped is removed after its last status was copied. A hub that was restored
-    // may have a Workload that is Finished and a Job that knows nothing of its end.
-    const bool stopped = v.connected && holds_job(v) && !v.job_active;
+    // A Job that has stopped or ended is removed after its last status was copied. A hub that was
+    // restored may have a Workload that is Finished and a Job that knows nothing of its end.
+    const bool stopped = v.connected && holds_job(v) && (!v.job_active || v.job_ended);
     const bool end =
         g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
     const bool says_so = g.local.job_active && !ended_in_vain(v) && may_report(g, name, v);

@@ -502,6 +502,12 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.job_active = g.clusters["a"].job_news = g.clusters["a"].job_active = true;
              }),
              "remove job and copy on a"},
+        Case{"unless_the_job_has_ended", Given{"a"}.admitted("a", 9s).job("a").with([](Given& g) {
+               g.local.quota_reserved = false;
+               ClusterView& a = g.clusters["a"];
+               g.local.job_active = a.job_news = a.job_active = a.job_ended = true;
+             }),
+             "copy status from a, remove job and copy on a"},
         Case{"a_cluster_that_is_away_is_cleaned_when_it_returns",
              Given{"a"}.copy("a").lost("a", 1s).with([](Given& g) {
                g.local.quota_reserved = false;

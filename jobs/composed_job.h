@@ -13,7 +13,7 @@ namespace regatta::jobs {
 struct Roster {
   std::vector<JobPtr> kept;      ///< the Workload is theirs
   std::vector<JobPtr> excess;    ///< there is no place for them: they are deleted
-  std::vector<JobPtr> replaced;  ///< they ended, and others have their places: they are let go
+  std::vector<JobPtr> replaced;  ///< they ended, and others have, or get, their places: let go
   std::int32_t absent = 0;       ///< places without a member
 };
 

@@ -213,7 +213,8 @@ std::vector<JobAction> finished_workload(const JobView& view, const WorkloadPtr&
 /// The Workload is being deleted: stop the job, then release the Workload.
 std::optional<JobAction> deleted_workload(const JobView& view, const WorkloadPtr& workload) {
   if (auto step = stop(view, workload.get(), "Workload is deleted")) return step;
-  if (view.job->active()) return {};
+  // Some kinds count pods of a job that has ended.
+  if (view.job->active() && !view.job->finished()) return {};
   return ReleaseWorkload{workload};
 }
 
@@ -244,10 +245,22 @@ std::vector<JobAction> finish_all(const JobView& view) {
   return out;
 }
 
+/// A job of a hub has ended and is deleted, as by its own controller: the hub learns how it ended
+/// from its Workload.
+std::optional<JobAction> tell_end(const JobView& view) {
+  const WorkloadPtr& workload = view.prebuilt_workload;
+  const auto end = view.job->finished();
+  if (!end || !workload || !owned_by(*workload, *view.job)) return {};
+  if (is_finished(*workload) || workload->metadata.deleting()) return {};
+  const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
+  return FinishWorkload{workload, reason, end->message};
+}
+
 /// nullopt for a job that is kept and has ended: its Workload learns how.
 std::optional<std::vector<JobAction>> deleted_job(const JobView& view) {
   auto letting_go = let_go(view.job);
   if (!letting_go) {
+    if (auto action = tell_end(view)) return std::vector<JobAction>{std::move(*action)};
     auto ends = finish_all(view);
     return ends.empty() ? release_all(view) : ends;
   }

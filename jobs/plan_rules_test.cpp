@@ -146,12 +146,37 @@ TEST(DeletedJob, GivesItsQuotaBackWhenNothingRuns) {
   EXPECT_EQ(plan(hub, admitted()), "release workload " + name);
 }
 
+TEST(DeletedJob, OfAHubTellsHowItEndedBeforeItGoes) {
+  api::Workload w = admitted();
+  w.metadata.owner_references = {{"batch/v1", "Job", "train", "u-1", true, true}};
+  const auto of = [&w](const char* status) {
+    JobView view = view_of(status);
+    Json json = job_json();
+    json.merge_patch(Json::parse(status));
+    json["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    view.job = generic(api::from_json<api::Job>(json).value());
+    view.prebuilt = true;
+    view.prebuilt_workload = std::make_shared<const api::Workload>(w);
+    return view;
+  };
+  const char* ended = R"({"status": {"conditions": [
+      {"type": "Complete", "status": "True", "message": "all done"}]}})";
+  const std::string release = "release workload " + w.metadata.name;
+  EXPECT_EQ(plan(of(ended), w), "finish workload Succeeded (all done)");
+  EXPECT_EQ(plan(of("{}"), w), release) << "it has not ended";
+  put(&w, api::conditions::finished, true, "Succeeded");
+  EXPECT_EQ(plan(of(ended), w), release) << "once";
+}
+
 TEST(DeletedWorkload, IsReleasedWhenItsJobNoLongerRuns) {
   api::Workload w = pending();
   w.metadata.deletion_timestamp = now;
   EXPECT_EQ(plan(view_of(running), w), "stop job, more to come (Workload is deleted)");
   EXPECT_EQ(plan(view_of(R"({"status": {"active": 1}})"), w), "") << "its pods still end";
   EXPECT_EQ(plan(view_of(), w), "release workload " + w.metadata.name);
+  const char* ended = R"({"status": {"active": 1, "conditions": [
+      {"type": "Complete", "status": "True"}]}})";
+  EXPECT_EQ(plan(view_of(ended), w), "release workload " + w.metadata.name) << "nor will run";
 }
 
 TEST(FollowPods, IsOffWithoutTheConfiguration) {

@@ -12,6 +12,7 @@
 namespace regatta::jobs {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -186,6 +187,10 @@ TEST(ServingJobs, ACopyOfALeaderWorkerSetRunsForTheWorkloadsOfTheHub) {
   copy["spec"]["replicas"] = 1000000;
   const JobPtr huge = job->kind().decode(copy, nullptr).value();
   EXPECT_EQ(workloads_of_copy(*huge).size(), 2 * copied_groups_max) << "in both forms of names";
+  copy["spec"]["replicas"] = 0;
+  const JobPtr none = job->kind().decode(copy, nullptr).value();
+  EXPECT_THAT(workloads_of_copy(*none), Contains(on_hub[0]->metadata.name))
+      << "its first Workload finds it";
   const JobPtr set = stateful_set();
   const JobPtr set_there =
       set->kind().decode(set->remote_job(*workloads_of(set)[0], "hub"), nullptr).value();
@@ -201,6 +206,8 @@ TEST(ServingJobs, ReplicasOfACopyFollowTheHub) {
   EXPECT_EQ(job->follow_patch(*leader_worker_set()), Json::object());
   const JobPtr wrong = leader_worker_set(R"({"spec": {"replicas": -1}})");
   EXPECT_EQ(wrong->follow_patch(*copy), Json::object());
+  const JobPtr none = leader_worker_set(R"({"spec": {"replicas": 0}})");
+  EXPECT_EQ(none->follow_patch(*copy), Json::object()) << "the copy goes";
 }
 
 TEST(ServingJobs, AnIndexIsANumber) {

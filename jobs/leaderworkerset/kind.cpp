@@ -75,7 +75,7 @@ class LeaderWorkerSet final : public ServingJob {
   }
   std::int64_t replicas() const { return integer_at(spec(), "replicas").value_or(1); }
   std::optional<std::string> wrong_replicas() const;
-  /// With those that a rolling update adds.
+  /// With those that a rolling update adds. A worker's copy has the first one in any case.
   std::int64_t groups_now() const;
   std::vector<Part> parts() const;
   const char* role_of(const GenericJob& pod) const;
@@ -98,7 +98,8 @@ std::int64_t LeaderWorkerSet::groups_now() const {
     surge = percent && *percent > 0 ? (replicas() * *percent + 99) / 100 : 0;
   }
   const std::int64_t there = integer_at(status(), "replicas").value_or(0);
-  return std::max(replicas(), std::min(there, replicas() + std::max<std::int64_t>(surge, 0)));
+  const std::int64_t wanted = std::max<std::int64_t>(replicas(), made_on_hub() ? 1 : 0);
+  return std::max(wanted, std::min(there, replicas() + std::max<std::int64_t>(surge, 0)));
 }
 
 std::vector<LeaderWorkerSet::Part> LeaderWorkerSet::parts() const {
@@ -228,10 +229,12 @@ Json LeaderWorkerSet::remote_job(const api::Workload& workload, const std::strin
   return copy;
 }
 
-/// Each replica has a Workload of its own, so their number may change at any time.
+/// Each replica has a Workload of its own, so their number may change at any time. Without replicas
+/// the copy goes with the last Workload.
 Json LeaderWorkerSet::follow_patch(const GenericJob& remote) const {
   const auto* copy = dynamic_cast<const LeaderWorkerSet*>(&remote);
-  if (!copy || wrong_replicas() || copy->replicas() == replicas()) return Json::object();
+  if (!copy || wrong_replicas() || replicas() == 0) return Json::object();
+  if (copy->replicas() == replicas()) return Json::object();
   return {{"metadata", {{"uid", remote.metadata().uid}}}, {"spec", {{"replicas", replicas()}}}};
 }
 

@@ -77,6 +77,14 @@ bool Pod::given_up() const {
   return phase() == "Failed" || (metadata_.deleting() && !bound());
 }
 
+bool Pod::lost_place() const {
+  return phase() == "Failed" && is_ended_by_manager();
+}
+
+bool Pod::goes_in_vain() const {
+  return metadata_.deleting() && (lost_place() || (!bound() && !ended()));
+}
+
 std::string Pod::role() const {
   const std::string& annotated = metadata_.annotation(std::string(api::annotations::role_hash));
   return annotated.empty() ? role_hash(spec()) : annotated;

@@ -118,6 +118,10 @@ bool PodGroup::says(std::string_view annotation, std::string_view value) const {
   return metadata_.annotation(std::string(annotation)) == value;
 }
 
+bool PodGroup::made_on_hub() const {
+  return !metadata_.label(std::string(api::labels::multikueue_origin)).empty();
+}
+
 /// The first pod is asked for its index; all that have not failed must agree with it.
 std::optional<Obstacle> PodGroup::obstacle() const {
   const std::string total_key(api::annotations::pod_group_total_count);
@@ -174,15 +178,28 @@ Roster PodGroup::roster_of_none() const {
   return roster;
 }
 
+/// The pods of an evicted Workload first give its quota back.
+bool PodGroup::renews_pods(const api::Workload& workload) const {
+  const api::Conditions& conditions = workload.status.conditions;
+  const bool stops = api::is_true(conditions, api::conditions::evicted) &&
+                     api::is_true(conditions, api::conditions::quota_reserved);
+  return made_on_hub() && !stops;
+}
+
 /// The pods of a fast group, or of a serving job, may come after its Workload: only those that
 /// failed are replaced.
 Roster PodGroup::roster(const api::Workload* workload) const {
   if (!workload) return roster_of_none();
   Roster roster;
+  const bool renews = renews_pods(*workload);
   for (const api::PodSet& set : workload->spec.pod_sets) {
     std::vector<PodPtr> active, given_up;
     for (std::size_t i = 0; i < pods_.size(); ++i) {
       if (role_names_[i] != set.name) continue;
+      if (renews && pods_[i]->goes_in_vain()) {
+        roster.replaced.push_back(pods_[i]);
+        continue;
+      }
       (pods_[i]->given_up() ? given_up : active).push_back(pods_[i]);
     }
     fill(std::move(active), std::move(given_up), static_cast<std::size_t>(set.count), &roster);
@@ -292,6 +309,8 @@ bool PodGroup::active() const {
   return std::any_of(pods_.begin(), pods_.end(), [](const PodPtr& pod) { return pod->active(); });
 }
 
+/// On one cluster, as in Kueue, a group that is not to be retried ends with an eviction, too. A hub
+/// runs it again.
 std::optional<Finished> PodGroup::finished() const {
   const auto places = total();
   if (!places || says(api::annotations::pod_group_serving, "true")) return std::nullopt;
@@ -299,7 +318,7 @@ std::optional<Finished> PodGroup::finished() const {
   bool goes_on = false, retriable = true;
   for (const PodPtr& pod : pods_) {
     if (pod->phase() == "Succeeded") ++succeeded;
-    if (!pod->ended()) goes_on = true;
+    if (!pod->ended() || (made_on_hub() && pod->lost_place())) goes_on = true;
     const std::string retries(api::annotations::retriable_in_group);
     if (pod->metadata().annotation(retries) == "false") retriable = false;
   }

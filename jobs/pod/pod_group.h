@@ -60,7 +60,11 @@ class PodGroup final : public IdleJob, public ComposedJob {
   /// Its Workload is made before all of its pods are there.
   bool fast() const;
   bool says(std::string_view annotation, std::string_view value) const;
+  /// A hub made its pods, and makes those anew that go without having ended by themselves.
+  bool made_on_hub() const;
   Roster roster_of_none() const;
+  /// The hub makes such pods anew when they are gone, which they are when they are let go.
+  bool renews_pods(const api::Workload& workload) const;
 
   std::vector<std::shared_ptr<const Pod>> pods_;
   std::vector<std::string> role_names_;  ///< of the pods, in their order

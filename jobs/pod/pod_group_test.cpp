@@ -301,6 +301,44 @@ TEST(PodGroup, it_ends_with_its_pods) {
   EXPECT_TRUE(group_of({served, member("b", succeeded)})->reclaimable_pods().empty());
 }
 
+/// What a hub has sent and the manager of the worker has ended.
+constexpr const char* killed = R"({"metadata": {"deletionTimestamp": "2026-01-01T10:00:00Z",
+      "annotations": {"kueue.x-k8s.io/retriable-in-group": "false"},
+      "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"}},
+    "spec": {"schedulingGates": null, "nodeName": "n"},
+    "status": {"phase": "Failed", "conditions": [{"type": "TerminationTarget", "status": "True",
+      "reason": "WorkloadEvictedDueToPreempted"}]}})";
+
+TEST(PodGroup, a_group_of_a_hub_has_not_ended_when_its_manager_takes_its_place_back) {
+  std::vector<Json> pods = {member("a", killed), member("b", killed)};
+  EXPECT_FALSE(group_of(pods)->finished()) << "the hub runs it again";
+  States told = eviction;
+  told.push_back(waiting_for_replacement_pods);
+  EXPECT_EQ(plan_of(pods, workload_of(two, told)), "drop reservation");
+  for (Json& one : pods) one["metadata"]["labels"].erase("kueue.x-k8s.io/multikueue-origin");
+  ASSERT_TRUE(group_of(pods)->finished()) << "on one cluster that was its last try";
+  EXPECT_EQ(group_of(pods)->finished()->message, "Pods succeeded: 0/2.");
+}
+
+TEST(PodGroup, a_pod_of_a_hub_that_goes_in_vain_is_let_go_so_that_the_hub_makes_it_anew) {
+  const char* of_hub = R"({"metadata": {"labels": {"kueue.x-k8s.io/multikueue-origin": "hub"}}})";
+  Json idle = member("a", starts), other = member("b", runs);
+  for (const char* more : {going, of_hub}) idle.merge_patch(Json::parse(more));
+  other.merge_patch(Json::parse(of_hub));
+  const WorkloadPtr waiting =
+      workload_of(two, {quota_reserved, admitted, waiting_for_replacement_pods});
+  EXPECT_EQ(plan_of({idle, other}, waiting), "let job go a");
+  EXPECT_EQ(plan_of({member("a", going), member("b", runs)}, waiting), "")
+      << "its user replaces it";
+  idle["spec"]["nodeName"] = "n";
+  EXPECT_EQ(plan_of({idle, other}, workload_of(two, admission)), "") << "it may still succeed";
+  const std::vector<Json> lost = {member("a", killed), member("b", killed)};
+  EXPECT_EQ(plan_of(lost, workload_of(two, {evicted, waiting_for_replacement_pods})),
+            "let job go a b")
+      << "the quota was given back";
+  EXPECT_EQ(plan_of(lost, waiting), "let job go a b") << "there is quota again";
+}
+
 TEST(PodGroup, what_finished_keeps_nothing) {
   const WorkloadPtr done = workload_of(two, {quota_reserved, admitted, finished});
   EXPECT_EQ(plan_of({member("a", succeeded), member("b", failed), member("c")}, done),

@@ -111,6 +111,23 @@ Json resized_groups(const Json& wanted, const Json& copy) {
   return changed ? groups : Json();
 }
 
+void keep_after_end(Json* spec) {
+  constexpr const char* holder = "deletionStrategy";
+  if (!object_at(*spec, holder)) return;
+  Json& strategy = (*spec)[holder];
+  const auto deletes_job = [](const Json& one) { return text_at(one, "policy") == "DeleteSelf"; };
+  // KubeRay wants both of these.
+  for (const char* end : {"onSuccess", "onFailure"}) {
+    if (deletes_job(at_or_null(strategy, end))) strategy[end]["policy"] = "DeleteCluster";
+  }
+  if (!list_at(strategy, "deletionRules")) return;
+  auto& rules = strategy["deletionRules"].get_ref<Json::array_t&>();
+  std::erase_if(rules, deletes_job);
+  // No rules at all, or a strategy without any, would be refused.
+  if (rules.empty()) strategy.erase("deletionRules");
+  if (strategy.empty()) spec->erase(holder);
+}
+
 bool keeps_state(const Json& job, const Json& cluster) {
   const Json& annotations = object_or_empty(job, {"metadata", "annotations"});
   return text_at(annotations, "ray.io/ft-enabled") == "true" ||

@@ -28,6 +28,10 @@ std::vector<PodSlot> slots_of(const Json& job, const Place& place, Submission su
 /// The groups of the slots get as many pods as `cluster`, a RayCluster that was made of them, says.
 void take_sizes(const Json& cluster, std::vector<PodSlot>* slots);
 
+/// Takes from the spec of a RayJob what deletes the job itself when it has ended; its cluster goes
+/// in its place.
+void keep_after_end(Json* spec);
+
 /// What holds the pods of a cluster that may grow back: the description with their gates.
 Json gated(Json cluster);
 

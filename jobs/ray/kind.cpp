@@ -236,7 +236,7 @@ class RayJob final : public ClusterMaker {
 
   bool active() const override {
     const std::string& phase = text_at(status(), "jobDeploymentStatus");
-    return !phase.empty() && phase != "Suspended";
+    return !phase.empty() && phase != "Suspended" && !refused();
   }
   std::optional<Finished> finished() const override;
   bool pods_ready() const override {
@@ -247,6 +247,7 @@ class RayJob final : public ClusterMaker {
   bool on_hold() const override {
     return text_at(status(), "jobDeploymentStatus") == "ValidationFailed";
   }
+  Json remote_job(const api::Workload& workload, const std::string& origin) const override;
   Json release_patch() const override;
   Json final_patch(bool success, const std::string& message, TimePoint now) const override;
   void check(const CheckOptions& options, api::ErrorList* errors) const override;
@@ -261,13 +262,24 @@ class RayJob final : public ClusterMaker {
 
  private:
   bool selects_cluster() const { return !object_or_empty(spec(), {"clusterSelector"}).empty(); }
+  /// KubeRay looks at such a job no more, and has made nothing for it.
+  bool refused() const { return on_hold() && cluster_name().empty(); }
 };
 
 std::optional<Finished> RayJob::finished() const {
   const std::string& phase = text_at(status(), "jobDeploymentStatus");
-  if (phase != "Complete" && phase != "Failed") return std::nullopt;
+  if (phase != "Complete" && phase != "Failed" && !refused()) return std::nullopt;
   const bool success = phase == "Complete" && text_at(status(), "jobStatus") == "SUCCEEDED";
   return Finished{success, text_at(status(), "message")};
+}
+
+/// KubeRay may delete the job itself at the end of this time, which is none where none is given.
+Json RayJob::remote_job(const api::Workload& workload, const std::string& origin) const {
+  constexpr const char* ttl = "ttlSecondsAfterFinished";
+  Json copy = ClusterMaker::remote_job(workload, origin);
+  if (spec().contains(ttl)) copy["spec"][ttl] = spec()[ttl];
+  ray::keep_after_end(&copy["spec"]);
+  return copy;
 }
 
 Json RayJob::release_patch() const {

@@ -117,6 +117,42 @@ TEST(Ray, a_job_is_what_its_status_says) {
   EXPECT_TRUE(decoded("RayJob", json)->finished()->success);
 }
 
+TEST(Ray, a_job_that_kuberay_refuses_has_failed_unless_it_has_a_cluster) {
+  const JobPtr refused = ray_job(R"({"status": {"jobDeploymentStatus": "ValidationFailed",
+    "reason": "ValidationFailed", "message": "no head"}})");
+  ASSERT_TRUE(refused->finished());
+  EXPECT_FALSE(refused->finished()->success);
+  EXPECT_EQ(refused->finished()->message, "no head");
+  EXPECT_FALSE(refused->active()) << "it would never stop";
+  EXPECT_TRUE(ray_job()->status_patch(*refused).contains("status")) << "the hub learns of it";
+  const JobPtr later = ray_job(R"({"status": {"jobDeploymentStatus": "ValidationFailed",
+    "rayClusterName": "rc"}})");
+  EXPECT_FALSE(later->finished());
+  EXPECT_TRUE(later->active()) << "its cluster may run";
+}
+
+TEST(Ray, a_worker_keeps_a_job_that_has_ended_as_long_as_its_user_does) {
+  const auto copy = [](const char* spec) {
+    JobView view;
+    view.job = ray_job((R"({"spec": )" + std::string(spec) + "}").c_str());
+    return view.job->remote_job(build_workload(view).value(), "hub")["spec"];
+  };
+  EXPECT_FALSE(copy("{}").contains("ttlSecondsAfterFinished"));
+  EXPECT_EQ(copy(R"({"ttlSecondsAfterFinished": 600})")["ttlSecondsAfterFinished"], 600);
+  const auto strategy = [&](const char* given) {
+    return copy((R"({"deletionStrategy": )" + std::string(given) + "}").c_str())
+        .value("deletionStrategy", Json())
+        .dump();
+  };
+  EXPECT_EQ(strategy(R"({"onSuccess": {"policy": "DeleteSelf"},
+                         "onFailure": {"policy": "DeleteWorkers"}})"),
+            R"({"onFailure":{"policy":"DeleteWorkers"},"onSuccess":{"policy":"DeleteCluster"}})");
+  EXPECT_EQ(
+      strategy(R"({"deletionRules": [{"policy": "DeleteSelf"}, {"policy": "DeleteCluster"}]})"),
+      R"({"deletionRules":[{"policy":"DeleteCluster"}]})");
+  EXPECT_EQ(strategy(R"({"deletionRules": [{"policy": "DeleteSelf"}]})"), "null");
+}
+
 TEST(Ray, a_cluster_has_no_end) {
   Json json{{"metadata", {{"name", "c"}, {"uid", "u"}}},
             {"spec", cluster_json()},

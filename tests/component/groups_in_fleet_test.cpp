@@ -35,6 +35,13 @@ spec:
   containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
 )";
   }
+  /// One that is not tried again when it has failed.
+  static std::string last_try_yaml(const std::string& name) {
+    const std::string before = "annotations: {";
+    std::string yaml = pod_yaml(name);
+    return yaml.insert(yaml.find(before) + before.size(),
+                       "kueue.x-k8s.io/retriable-in-group: \"false\", ");
+  }
   std::string host(const std::string& workload = "g") {
     const auto found = cluster_.get<api::Workload>(key(workload));
     return found ? found->status.cluster_name.value_or("") : "";
@@ -181,6 +188,25 @@ TEST_F(GroupsInFleet, APodThatIsGoneOnTheWorkerIsCreatedAnew) {
   EXPECT_EQ(host(), "east");
 }
 
+TEST_F(GroupsInFleet, APodWithoutANodeThatIsDeletedOnTheWorkerIsCreatedAnew) {
+  start({"east"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  TestCluster& there = worker("east");
+  until_pods(there, "a open, b open");
+  const std::string first = there.get(pods(), key("a"))["metadata"].value("uid", "");
+  // As the webhook there has let it in.
+  ASSERT_TRUE(
+      there.patch(pods(), key("a"), R"({"metadata": {"finalizers": ["kueue.x-k8s.io/managed"]}})"));
+  ASSERT_TRUE(there.remove(pods(), key("a")));
+  until("another one is there", [&] {
+    const Json pod = there.get(pods(), key("a"));
+    return pod.is_object() && pod["metadata"].value("uid", "") != first;
+  });
+  until_pods(there, "a open, b open");
+  EXPECT_EQ(host(), "east");
+}
+
 TEST_F(GroupsInFleet, AGroupGoesElsewhereWhenAPodOfTheWorkerHasTheNameOfOneOfThem) {
   start({"east"});
   Json taken = Json::parse(R"({"apiVersion": "v1", "kind": "Pod",
@@ -238,6 +264,72 @@ TEST_F(GroupsInFleet, AGroupThatLostItsPlaceRunsAgainWithTheSamePodsOfTheHub) {
   ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("g"), R"({"spec": {"active": true}})"));
   until_pods(there, "a open, b open");
   EXPECT_EQ(pods_of(cluster_), "a gated, b gated");
+}
+
+TEST_F(GroupsInFleet, AGroupForOneTryThatLostItsPlaceWhileTheHubWasAwayHasNotEnded) {
+  start({"east"});
+  for (const char* name : {"a", "b"}) apply(last_try_yaml(name));
+  TestCluster& there = worker("east");
+  until_pods(there, "a open, b open");
+  // As a kubelet: it runs them, and ends them in its own time.
+  const auto keep = [&](const char* finalizers) {
+    const Json patch{{"metadata", {{"finalizers", Json::parse(finalizers)}}}};
+    for (const char* name : {"a", "b"}) ASSERT_TRUE(there.patch(pods(), key(name), patch.dump()));
+  };
+  const auto set_all = [&](const char* phase) {
+    for (const char* name : {"a", "b"}) set_phase(there, name, phase);
+  };
+  const auto stop = [&](const char* policy) {
+    const Json patch{{"spec", {{"stopPolicy", policy}}}};
+    ASSERT_TRUE(there.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), patch.dump()));
+  };
+  keep(R"(["example.com/kubelet"])");
+  set_all("Running");
+  until_pods(cluster_, "a Running, b Running");
+  network_.faults("east").partitioned = true;
+  stop("HoldAndDrain");
+  until_pods(there, "a Running going, b Running going");
+  set_all("Failed");
+  settle(5s);
+  const auto copy = there.get<api::Workload>(key("g"));
+  ASSERT_TRUE(copy);
+  EXPECT_FALSE(api::is_true(copy->status.conditions, "Finished"));
+  EXPECT_FALSE(api::is_true(copy->status.conditions, "QuotaReserved"));
+  keep("[]");
+  network_.faults("east").partitioned = false;
+  stop("None");
+  until_pods(there, "a open, b open");
+  until_pods(cluster_, "a gated, b gated");
+  EXPECT_FALSE(api::is_true(cluster_.get<api::Workload>(key("g"))->status.conditions, "Finished"));
+}
+
+TEST_F(GroupsInFleet, PodsOfAWorkerThatCallsTheGroupFinishedEndOnTheHubAsTheyEndedThere) {
+  start({"east"});
+  for (const char* name : {"a", "b"}) apply(last_try_yaml(name));
+  TestCluster& there = worker("east");
+  until_pods(there, "a open, b open");
+  // As Kueue's manager.
+  workers_.at("east").manager.reset();
+  const char* killed = R"({"status": {"phase": "Failed", "conditions": [
+      {"type": "TerminationTarget", "status": "True", "reason": "Preempted"}]}})";
+  for (const char* name : {"a", "b"}) {
+    ASSERT_TRUE(there.patch(pods(), key(name), killed, "status"));
+  }
+  Json conditions = there.get(api::Workload::resource, key("g"))["status"]["conditions"];
+  conditions.push_back({{"type", "Finished"},
+                        {"status", "True"},
+                        {"reason", "Succeeded"},
+                        {"message", "Pods succeeded: 0/2."},
+                        {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+  const Json patch{{"status", {{"conditions", conditions}}}};
+  ASSERT_TRUE(there.patch(api::Workload::resource, key("g"), patch.dump(), "status"));
+  until("it has ended", [&] {
+    const auto workload = cluster_.get<api::Workload>(key("g"));
+    return workload && api::is_true(workload->status.conditions, "Finished");
+  });
+  for (const char* name : {"a", "b"}) {
+    EXPECT_EQ(cluster_.get(pods(), key(name))["status"]["phase"], "Failed") << name;
+  }
 }
 
 TEST_F(GroupsInFleet, AStatefulSetRunsOnOneWorkerAndItsPodsStayGatedOnTheHub) {

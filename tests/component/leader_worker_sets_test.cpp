@@ -179,6 +179,34 @@ TEST_F(LeaderWorkerSets, ReplicasFollowFromTheHub) {
   EXPECT_EQ(copies(name), "1");
 }
 
+TEST_F(LeaderWorkerSets, WithoutReplicasItGoesFromTheWorkerAndComesBackWithThem) {
+  start({"east"});
+  submit(1);
+  until_hosts("east");
+  until_pods(worker("east"), "0 open");
+  scale(0);
+  until("it is gone there", [&] { return worker("east").get(sets(), key("llm")).is_null(); });
+  settle(30s);
+  EXPECT_EQ(hosts(), "");
+  EXPECT_EQ(copies("east"), "0");
+  scale(1);
+  until_hosts("east");
+  until_pods(worker("east"), "0 open");
+}
+
+TEST_F(LeaderWorkerSets, ACopyThatWasScaledToNoneOnItsWorkerIsFound) {
+  start({"east"});
+  submit(1);
+  until_hosts("east");
+  until_pods(worker("east"), "0 open");
+  // As a hub did that let its copy follow it to none.
+  ASSERT_TRUE(worker("east").patch(sets(), key("llm"), replicas(0).dump()));
+  scale(0);
+  until("it is gone there", [&] { return worker("east").get(sets(), key("llm")).is_null(); });
+  settle(10s);
+  EXPECT_EQ(copies("east"), "0");
+}
+
 TEST_F(LeaderWorkerSets, AGroupThatLostItsPlaceComesBackToTheOthers) {
   start({"east", "west"});
   submit(1);
