@@ -95,8 +95,7 @@ std::string slice_to_replace(const clusters::RemoteCluster& remote,
     const jobs::WorkloadPtr named = named_copy(remote, *job);
     const jobs::WorkloadPtr next =
         named && jobs::was_replaced(*named) ? successor_on(remote, hub, *job) : nullptr;
-    const std::string name =
-        next ? next->metadata.name : jobs::prebuilt_workload(job->metadata());
+    const std::string name = next ? next->metadata.name : jobs::prebuilt_workload(job->metadata());
     return name == workload.metadata.name ? std::string() : name;
   }
   // The job may be on its way.

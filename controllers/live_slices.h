@@ -21,8 +21,8 @@ std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,
                                           const clusters::LocalCluster& hub,
                                           const HubIdentity& identity);
 
-/// The copy, `job`, goes on under `slice`, which was replaced; and the slice `key` has quota, has no
-/// place yet, and may take the one on that worker.
+/// The copy, `job`, goes on under `slice`, which was replaced; and the slice `key` has quota, has
+/// no place yet, and may take the one on that worker.
 bool may_take_place(const std::string& worker, const clusters::LocalCluster& hub,
                     const api::ObjectKey& key, const jobs::GenericJob& job,
                     const api::ObjectKey& slice);

@@ -375,6 +375,26 @@ Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v, TimePo
   return finish_with(std::move(plan), name, v, now, config);
 }
 
+/// The worker has taken the Job back. The hub ends one that ran for too long by itself, a moment
+/// later.
+Plan remote_evicted(Plan plan, const std::string& name, const RemoteCopy& copy, TimePoint now) {
+  if (copy.out_of_time) {
+    const Duration left = *copy.out_of_time + own_limit_within - now;
+    if (left > Duration(0)) {
+      look_again(&plan, left);
+      return plan;
+    }
+    return set_check(
+        std::move(plan), CheckState::rejected,
+        "The job exceeded its maximum execution time on worker cluster \"" + name + "\"", true);
+  }
+  plan =
+      set_check(std::move(plan), CheckState::retry,
+                "Workload evicted on worker cluster: \"" + name + "\", resetting for re-admission");
+  std::get<SetCheck>(plan.actions.back()).own_sentence = true;
+  return plan;
+}
+
 /// The worker lacks the Job, or a part of it.
 Plan create_job(Plan plan, const GroupView& g, const ClusterView& v) {
   const std::string& name = g.local.cluster_name;
@@ -535,24 +555,8 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
                          "\", resetting for re-dispatch",
                      true);
   }
-  // 8f. The copy is evicted. The hub ends a Job that ran for too long by itself, a moment later.
-  if (copy.out_of_time) {
-    const Duration left = *copy.out_of_time + own_limit_within - now;
-    if (left > Duration(0)) {
-      look_again(&plan, left);
-      return plan;
-    }
-    return set_check(
-        std::move(plan), CheckState::rejected,
-        "The job exceeded its maximum execution time on worker cluster \"" + name + "\"", true);
-  }
-  if (copy.evicted) {
-    plan = set_check(
-        std::move(plan), CheckState::retry,
-        "Workload evicted on worker cluster: \"" + name + "\", resetting for re-admission");
-    std::get<SetCheck>(plan.actions.back()).own_sentence = true;
-    return plan;
-  }
+  // 8f. The copy is evicted.
+  if (copy.evicted) return remote_evicted(std::move(plan), name, copy, now);
   // 8g. The copy has drifted from the hub's Workload.
   if (copy.drift == Drift::other) {
     remove(&plan, name, v);

@@ -89,7 +89,7 @@ TEST(Telling, ALostWorkerThatRunsTheFormerSizeIsWaitedFor) {
   g.clusters["b"].job_under_other_slice = g.clusters["b"].job_left_behind = true;
   lose(&g, "b", 5min);
   EXPECT_EQ(
-      told(g).substr(0, 86),
+      told(g).substr(0, 84),
       "WorkerLost: The job runs with its former size on worker cluster \"b\", which is lost; ");
   g.clusters["b"].listed = false;
   EXPECT_EQ(told(g), "");

@@ -395,41 +395,48 @@ TEST_F(DispatchEnds, ALostWorkerIsToldAndSoIsItsReturn) {
 }
 
 /// Managers of workers may remove finished Workloads, and with 0s at once.
-TEST_F(DispatchEnds, AJobThatEndedIsNotRunAgainWhenTheCopyWasRemovedMeanwhile) {
-  for (const bool by_retention : {true, false}) {
-    SCOPED_TRACE(by_retention);
-    if (by_retention) {
-      worker_config_.workloads.lifecycle.retain_finished = 0s;
-      run_one(1, 30);
-    } else {
-      apply(lasting_job_yaml("j", 30));
-      until("running", [&] { return job("j").status.active == 1; });
-    }
-    const std::string there = host();
-    const api::ObjectKey copy = workload_of("j")->metadata.key();
-    network_.faults(there).partitioned = true;
+class EndsUnseen : public DispatchEnds {
+ protected:
+  /// The job ends on its worker while that is cut off from the hub.
+  void end_unseen() {
+    run_one(1, 30);
+    there_ = host();
+    copy_ = workload_of("j")->metadata.key();
+    network_.faults(there_).partitioned = true;
     until("it ended there", [&] {
-      return api::is_true(worker(there).get<api::Workload>(copy)->status.conditions, "Finished");
+      const auto copy = worker(there_).get<api::Workload>(copy_);
+      return copy && api::is_true(copy->status.conditions, "Finished");
     });
     settle(10s);
-    if (by_retention) {
-      EXPECT_TRUE(worker(there).get<api::Workload>(copy)) << "its hub does not know yet";
-    } else {
-      ASSERT_TRUE(worker(there).patch(api::Workload::resource, copy,
-                                      R"({"metadata":{"finalizers":null}})"));
-      ASSERT_TRUE(worker(there).remove(api::Workload::resource, copy));
-    }
-    network_.faults(there).partitioned = false;
+  }
+  void expect_end_after_return() {
+    network_.faults(there_).partitioned = false;
     until("the hub knows", [&] { return job("j").status.succeeded == 1; }, 5min);
     settle(5s);
     EXPECT_EQ(remote_jobs(), 0);
-    const auto workload = cluster_.get<api::Workload>(copy);
+    const auto workload = cluster_.get<api::Workload>(copy_);
     ASSERT_TRUE(workload);
     EXPECT_THAT(condition(workload->status.conditions, "Finished"), StartsWith("True Succeeded"));
     EXPECT_TRUE(workload->status.evictions.empty());
-    ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j")));
-    settle(5s);
   }
+
+  std::string there_;
+  api::ObjectKey copy_;
+};
+
+TEST_F(EndsUnseen, ACopyOutlivesTheRetentionUntilItsHubKnows) {
+  worker_config_.workloads.lifecycle.retain_finished = 0s;
+  end_unseen();
+  EXPECT_TRUE(worker(there_).get<api::Workload>(copy_));
+  expect_end_after_return();
+}
+
+TEST_F(EndsUnseen, AJobThatEndedCountsWithoutItsCopy) {
+  end_unseen();
+  const char* released = R"({"metadata":{"finalizers":null}})";
+  ASSERT_TRUE(worker(there_).patch(api::Workload::resource, copy_, released));
+  ASSERT_TRUE(worker(there_).remove(api::Workload::resource, copy_));
+  expect_end_after_return();
 }
 
 }  // namespace
