@@ -32,8 +32,8 @@ bool is_everywhere(const api::ResourceInfo& resource) {
 }
 
 /// A job is gone when all its members are, and each is asked for that was not seen to go. So all of
-/// them must be remembered, or each answer is forgotten for the next one, for ever. That is four
-/// megabytes at most, once so many Pods came and went.
+/// them must be remembered, or each answer is forgotten for the next one, for ever. That is a
+/// few megabytes of names, once so many Pods came and went.
 constexpr std::size_t absent_members_max = 16384;
 
 kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptions options) {
@@ -46,13 +46,12 @@ kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptio
 }
 
 /// An informer that holds objects does not believe that their kind is gone, and has this error.
-const Error* withdrawal(const JobStore::Informer& informer) {
+bool says_withdrawn(const JobStore::Informer& informer) {
   const kube::InformerHealth& health = informer.health();
-  const Error* error = health.last_error ? &*health.last_error : nullptr;
-  if (!health.synced || !error || !error->details()) return nullptr;
-  const unsigned status = error->details()->http_status;
-  const bool gone = status == 404 && !is_everywhere(informer.resource());
-  return gone || status == 403 ? error : nullptr;
+  if (is_everywhere(informer.resource()) || !health.synced || !health.last_error) return false;
+  if (!health.last_error->details()) return false;
+  const unsigned status = health.last_error->details()->http_status;
+  return status == 404 || status == 403;
 }
 
 }  // namespace
@@ -66,6 +65,7 @@ JobStore::JobStore(JobStoreDeps deps) : deps_(std::move(deps)) {
     informers_.emplace_back(kind.get(),
                             std::make_unique<Informer>(deps_.informer(*kind), kind->resource(),
                                                        options_for(*kind, deps_.options), decode));
+    informers_.back().second->on_health([this, kind = kind.get()] { note_health(*kind); });
     if (kind->parent_kind()) {
       informers_.back().second->add_index(by_parent, [kind](const GenericJob& pod) {
         const JobId parent = parent_of(*kind, pod);
@@ -116,7 +116,7 @@ const kube::InformerHealth& JobStore::worst_health() const {
   }();
   const kube::InformerHealth* worst = &fine;
   for (const auto& [kind, informer] : informers_) {
-    if (withdrawal(*informer)) continue;
+    if (withdrawn_.contains(kind)) continue;
     const kube::InformerHealth& health = informer->health();
     const auto badness = [](const kube::InformerHealth& one) {
       return std::pair(one.last_error.has_value(), one.failures);
@@ -130,7 +130,7 @@ std::optional<TimePoint> JobStore::heard() const {
   std::optional<TimePoint> oldest = TimePoint::max();
   for (const auto& [kind, informer] : informers_) {
     if (!informer->health().served || informer->health().resting) continue;
-    if (withdrawal(*informer)) continue;
+    if (withdrawn_.contains(kind)) continue;
     const auto& last = informer->health().last_event;
     if (!last) return std::nullopt;
     oldest = std::min(*oldest, *last);
@@ -139,23 +139,33 @@ std::optional<TimePoint> JobStore::heard() const {
 }
 
 bool JobStore::current() const {
-  return std::all_of(informers_.begin(), informers_.end(), [](const auto& entry) {
+  return std::all_of(informers_.begin(), informers_.end(), [this](const auto& entry) {
     const kube::InformerHealth& health = entry.second->health();
     // Between two watches an informer is not connected and has no error. That is healthy.
     if (health.resting && !entry.second->caught_up()) return false;
-    if (withdrawal(*entry.second)) return true;
+    if (withdrawn_.contains(entry.first)) return true;
     return health.synced && (health.connected || !health.last_error);
   });
 }
 
 bool JobStore::serves(const Kind& kind) const {
   const Informer* informer = informer_of(kind);
-  return informer && informer->health().served && !withdrawal(*informer);
+  return informer && informer->health().served && !withdrawn(kind);
 }
 
 const Error* JobStore::withdrawn(const Kind& kind) const {
-  const Informer* informer = informer_of(kind);
-  return informer ? withdrawal(*informer) : nullptr;
+  const auto found = withdrawn_.find(&kind);
+  return found == withdrawn_.end() ? nullptr : &found->second;
+}
+
+/// Another error of a kind that was withdrawn does not say that it is back.
+void JobStore::note_health(const Kind& kind) {
+  const Informer& informer = *find(&kind);
+  if (says_withdrawn(informer)) {
+    withdrawn_.insert_or_assign(&kind, *informer.health().last_error);
+  } else if (!informer.health().last_error) {
+    withdrawn_.erase(&kind);
+  }
 }
 
 void JobStore::add_index(std::string name,

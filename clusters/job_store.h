@@ -109,8 +109,11 @@ class JobStore {
   Informer* informer_of(const Kind& kind) const;
   jobs::JobPtr compose(const jobs::JobId& id) const;
 
+  void note_health(const Kind& kind);
+
   JobStoreDeps deps_;
   std::vector<std::pair<const Kind*, std::unique_ptr<Informer>>> informers_;
+  std::map<const Kind*, Error> withdrawn_;
 };
 
 }  // namespace regatta::clusters

@@ -152,6 +152,8 @@ TEST_F(WithdrawnKinds, AKindOfWhichThereAreJobsConcernsNoOtherOneWhenItIsNoLonge
   for (const unsigned status : {404, 403}) {
     refuse("/jobsets", status);
     EXPECT_EQ(how(), "current, not served, withdrawn");
+    refuse("/jobsets", 503);
+    EXPECT_EQ(how(), "current, not served, withdrawn") << "another error is no news";
     refuse("/jobsets", 0);
     EXPECT_EQ(how(), "current");
   }
@@ -167,8 +169,10 @@ TEST_F(WithdrawnKinds, AServerThatFailsOtherwiseIsLost) {
 }
 
 TEST_F(WithdrawnKinds, AServerThatDeniesWhatEveryServerHasIsLost) {
-  refuse("/jobs?", 404);
-  EXPECT_EQ(how(), "lost, an error, unheard of");
+  for (const unsigned status : {404, 403}) {
+    refuse("/jobs?", status);
+    EXPECT_EQ(how(), "lost, an error, unheard of");
+  }
 }
 
 }  // namespace

@@ -77,6 +77,10 @@ RemoteCluster::RemoteCluster(RemoteClusterDeps deps, std::string name, WorkerCon
       jobs(job_store_deps()),
       stopping_(deps_.executor),
       health_news_(deps_.executor) {
+  workloads.add_index(by_replaced, [](const api::Workload& copy) {
+    const std::string& replaced = jobs::replaced_slice(copy);
+    return replaced.empty() ? std::vector<std::string>() : std::vector<std::string>{replaced};
+  });
   jobs.add_index(by_workload, [](const jobs::GenericJob& job) {
     std::vector<std::string> keys = jobs::workloads_of_copy(job);
     for (std::string& key : keys) key = job.metadata().ns + "/" + key;
@@ -238,8 +242,7 @@ bool RemoteCluster::ready() const {
 
 std::optional<TimePoint> RemoteCluster::lost_since(const jobs::JobKind& kind) const {
   for (const auto& [withdrawn, since] : withdrawn_) {
-    const bool this_one = withdrawn == &kind || withdrawn->group_kind() == &kind;
-    if (this_one) return deps_.clock.now() - (deps_.clock.steady() - since);
+    if (withdrawn == &kind) return deps_.clock.now() - (deps_.clock.steady() - since);
   }
   return std::nullopt;
 }

@@ -202,5 +202,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
 
 /// Index of RemoteCluster::jobs: "namespace/name" of each Workload that it may run for.
 inline constexpr const char* by_workload = "workload";
+/// Copies of slices, by "namespace/name" of the slice that they replace there.
+inline constexpr const char* by_replaced = "replaced";
 
 }  // namespace regatta::clusters

@@ -106,7 +106,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   kube::DeleteOptions options;
   options.uid = copy->metadata.uid;
   // One that the worker admits in this moment takes over from the slice under which the job runs.
-  const bool may_take_over = job && under_other_slice(*job, key) && !lifecycle::is_reserved(*copy);
+  const bool may_take_over = jobs::is_slice(*copy) && !lifecycle::is_reserved(*copy);
   if (may_take_over) options.resource_version = copy->metadata.resource_version;
   worker->removal_begins(*copy);
   const Status done = co_await worker->client.remove<api::Workload>(key, options);

@@ -123,7 +123,14 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   }
   worker->job = job_among(jobs, identity, local.job);
   if (!worker->job) worker->job = copy_of_slices(remote, identity, local.job);
-  if (!worker->job) return;
+  if (!worker->job && worker->copy && !local.workload && jobs::is_slice(*worker->copy)) {
+    worker->job = job_of_lost_slice(remote, identity, *worker->copy);
+  }
+  if (!worker->job) {
+    worker->handing_over =
+        worker->copy && local.workload && may_run_unseen(remote, hub, *local.workload, local.job);
+    return;
+  }
   read_parts(remote, worker);
   worker->job_shared = is_shared(remote, *worker->job, local.key, hub);
   if (jobs::is_marked_elastic(*worker->job)) read_slices(remote, hub, local.key, worker);

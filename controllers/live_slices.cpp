@@ -40,13 +40,19 @@ bool has_quota(const api::Workload& copy) {
 }
 
 /// The copy that has the quota of the job, once another one has replaced there the one under which
-/// the job runs; null when none has it.
-jobs::WorkloadPtr successor_on(const clusters::RemoteCluster& remote,
-                               const clusters::LocalCluster& hub, const jobs::GenericJob& job) {
-  const HubIdentity identity(hub, remote.name());
-  for (const api::ObjectKey& key : slices_on_hub(job, hub, identity)) {
-    const auto copy = remote.workloads.get(key);
-    if (copy && identity.may_own(copy->metadata) && has_quota(*copy)) return copy;
+/// the job runs, `named`; null when none has it. The hub may have lost those in between.
+jobs::WorkloadPtr successor_on(const clusters::RemoteCluster& remote, const HubIdentity& identity,
+                               jobs::WorkloadPtr named) {
+  constexpr int sizes_max = 16;  // that a job had while the hub was away
+  for (int i = 0; i < sizes_max && named && jobs::was_replaced(*named); ++i) {
+    jobs::WorkloadPtr next;
+    for (const auto& copy :
+         remote.workloads.by_index(clusters::by_replaced, named->metadata.key().str())) {
+      if (!identity.may_own(copy->metadata)) continue;
+      if (has_quota(*copy)) return copy;
+      if (jobs::was_replaced(*copy)) next = copy;
+    }
+    named = std::move(next);
   }
   return nullptr;
 }
@@ -92,9 +98,8 @@ std::string slice_to_replace(const clusters::RemoteCluster& remote,
                              const clusters::LocalCluster& hub, const api::Workload& workload) {
   const jobs::JobPtr job = remote_job_of(remote, workload.metadata.key(), hub);
   if (job && jobs::is_marked_elastic(*job)) {
-    const jobs::WorkloadPtr named = named_copy(remote, *job);
-    const jobs::WorkloadPtr next =
-        named && jobs::was_replaced(*named) ? successor_on(remote, hub, *job) : nullptr;
+    const HubIdentity identity(hub, remote.name());
+    const jobs::WorkloadPtr next = successor_on(remote, identity, named_copy(remote, *job));
     const std::string name = next ? next->metadata.name : jobs::prebuilt_workload(job->metadata());
     return name == workload.metadata.name ? std::string() : name;
   }
@@ -104,6 +109,34 @@ std::string slice_to_replace(const clusters::RemoteCluster& remote,
   if (!before.starts_with(own)) return {};
   const std::string name = before.substr(own.size());
   return remote.workloads.get({workload.metadata.ns, name}) ? name : std::string();
+}
+
+bool may_run_unseen(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
+                    const api::Workload& slice, const jobs::JobPtr& owner) {
+  if (!owner || !jobs::was_replaced(slice)) return false;
+  const std::string name = clusters::owner_name(jobs::id_of(*owner));
+  const auto& keys = hub.workloads.keys_by_index(clusters::by_owner, name);
+  return std::any_of(keys.begin(), keys.end(), [&](const api::ObjectKey& key) {
+    const auto next = hub.workloads.get(key);
+    return next && next->status.cluster_name == remote.name() && !next->metadata.deleting() &&
+           !api::is_true(next->status.conditions, conditions::finished);
+  });
+}
+
+jobs::JobPtr job_of_lost_slice(const clusters::RemoteCluster& remote, const HubIdentity& identity,
+                               const api::Workload& copy) {
+  std::vector<std::string> names = {jobs::replaced_slice(copy)};
+  const std::string own = copy.metadata.key().str();
+  for (const auto& next : remote.workloads.by_index(clusters::by_replaced, own)) {
+    names.push_back(next->metadata.key().str());
+  }
+  for (const std::string& name : names) {
+    for (const jobs::JobPtr& job : remote.jobs.by_index(clusters::by_workload, name)) {
+      const bool ours = jobs::is_marked_elastic(*job) && identity.may_own(job->metadata());
+      if (ours) return job;
+    }
+  }
+  return nullptr;
 }
 
 void read_slices(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
@@ -121,11 +154,15 @@ void read_slices(const clusters::RemoteCluster& remote, const clusters::LocalClu
   worker->named_was_replaced = worker->named_is_over && slice && jobs::was_replaced(*slice);
   const jobs::WorkloadPtr named = named_copy(remote, job);
   worker->handing_over = !is_noted(named, job);
-  if (!named || !jobs::was_replaced(*named)) return;
+  if (!named) return;
+  worker->named_out_of_time = dispatch::out_of_time(*named);
+  if (!jobs::was_replaced(*named)) return;
   // The worker has replaced it by another one, which the job does not name yet.
-  const jobs::WorkloadPtr next = successor_on(remote, hub, job);
-  worker->without_quota = !next;
-  if (next && next->metadata.key() == workload) {
+  const jobs::WorkloadPtr next = successor_on(remote, HubIdentity(hub, remote.name()), named);
+  if (!next) {
+    worker->without_quota_since =
+        api::find_condition(named->status.conditions, conditions::finished)->last_transition_time;
+  } else if (next->metadata.key() == workload) {
     worker->handing_over = worker->handing_over || worker->job_shared;
   }
 }

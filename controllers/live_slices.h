@@ -32,6 +32,16 @@ bool may_take_place(const std::string& worker, const clusters::LocalCluster& hub
 std::string slice_to_replace(const clusters::RemoteCluster& remote,
                              const clusters::LocalCluster& hub, const api::Workload& workload);
 
+/// No job of that slice is seen there, which was replaced. It may have been created there all the
+/// same, and runs under this slice until the next one, which has its place, takes it over.
+bool may_run_unseen(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
+                    const api::Workload& slice, const jobs::JobPtr& owner);
+
+/// The elastic job for which a slice was made that the hub has lost, by its copy: the job names the
+/// slice before it, or the one after it. Null when it is not there.
+jobs::JobPtr job_of_lost_slice(const clusters::RemoteCluster& remote, const HubIdentity& identity,
+                               const api::Workload& copy);
+
 /// Reads what concerns the slices of `worker->job`, which is elastic, for the one with that key.
 void read_slices(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                  const api::ObjectKey& workload, dispatch::WorkerView* worker);

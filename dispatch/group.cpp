@@ -226,13 +226,8 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
       c && c->status == api::ConditionStatus::True) {
     view.finished = Finish{c->reason, c->message, c->last_transition_time};
   }
-  if (const api::Condition* c = api::find_condition(all, conditions::evicted);
-      c && c->status == api::ConditionStatus::True) {
-    view.evicted = true;
-    if (c->reason.ends_with(api::reasons::maximum_execution_time_exceeded)) {
-      view.out_of_time = c->last_transition_time;
-    }
-  }
+  view.evicted = api::is_true(all, conditions::evicted);
+  view.out_of_time = out_of_time(copy);
   view.waiting = api::is_false(all, conditions::quota_reserved);
   view.deactivating = api::is_true(all, conditions::deactivation_target) ||
                       (local && local->spec.active && !copy.spec.active);
@@ -277,7 +272,9 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   view.kind_served = worker.kind_served;
   view.certainty = worker.certainty;
   if (worker.copy) view.copy = read_copy(worker, local);
-  view.job_without_quota = worker.without_quota;
+  view.job_handing_over = worker.handing_over;
+  view.job_without_quota_since = worker.without_quota_since;
+  view.job_out_of_time = worker.named_out_of_time;
   if (worker.job) {
     view.job = RemoteJob::ours;
     view.job_deleting = is_deleting(*worker.job) || worker.removing_job;
@@ -295,7 +292,6 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
                       !job_update(*job, *worker.job, *local, worker.named_is_over).empty();
     view.job_under_other_slice = worker.other_slice;
     view.job_left_behind = worker.named_was_replaced;
-    view.job_handing_over = worker.handing_over;
     view.job_active = worker.job->active();
     const bool told_to_stop = dispatch::told_to_stop(*worker.job);
     view.job_stopped = told_to_stop && !view.job_active;
@@ -424,6 +420,13 @@ std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
     return nullptr;
   }
   return hub.multikueue_config(parameters.name);
+}
+
+std::optional<TimePoint> out_of_time(const api::Workload& copy) {
+  const api::Condition* evicted = api::find_condition(copy.status.conditions, conditions::evicted);
+  const bool so = evicted && evicted->status == api::ConditionStatus::True &&
+                  evicted->reason.ends_with(api::reasons::maximum_execution_time_exceeded);
+  return so ? std::optional(evicted->last_transition_time) : std::nullopt;
 }
 
 Drift drift_between(const api::Workload& local, const api::Workload& remote) {

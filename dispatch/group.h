@@ -52,8 +52,10 @@ struct WorkerView {
   /// It runs under this slice and is to be given to a later one, or its manager may not know yet
   /// that it was.
   bool handing_over = false;
-  /// The worker has replaced the slice under which it runs, and no other one has quota there.
-  bool without_quota = false;
+  /// The worker has replaced the slice under which it runs, and no other one has quota there. Since
+  /// when, by the worker's clock.
+  std::optional<TimePoint> without_quota_since;
+  std::optional<TimePoint> named_out_of_time;  ///< of that slice: see RemoteCopy
   std::string replaces;  ///< name of the slice that the copy is to replace; empty: not known
   bool strays = false;   ///< of a job of several objects: some have none on the hub any more
   Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse
@@ -100,6 +102,9 @@ std::optional<placement::Dispatcher> named_dispatcher(const jobs::Lookup& hub,
 /// The MultiKueueConfig that a MultiKueue admission check refers to, or null.
 std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
                                                        const std::string& check);
+
+/// When the worker evicted the copy because its job ran for as long as it may.
+std::optional<TimePoint> out_of_time(const api::Workload& copy);
 
 /// How a worker's copy differs from the hub's Workload, spec.active and preemptionGates aside.
 Drift drift_between(const api::Workload& local, const api::Workload& remote);

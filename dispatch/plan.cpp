@@ -16,6 +16,8 @@ namespace {
 
 /// The hub and the worker count the time of a Job each by itself, in whole seconds of their own.
 constexpr Duration own_limit_within = std::chrono::seconds(10);
+/// A worker may end the former size of a Job before the larger one has its quota.
+constexpr Duration quota_again_within = std::chrono::seconds(10);
 
 using Clusters = std::map<std::string, ClusterView>;
 
@@ -375,18 +377,23 @@ Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v, TimePo
   return finish_with(std::move(plan), name, v, now, config);
 }
 
+Plan reject_overlong(Plan plan, const std::string& name) {
+  return set_check(std::move(plan), CheckState::rejected,
+                   "The job exceeded its maximum execution time on worker cluster \"" + name + "\"",
+                   true);
+}
+
 /// The worker has taken the Job back. The hub ends one that ran for too long by itself, a moment
 /// later.
 Plan remote_evicted(Plan plan, const std::string& name, const RemoteCopy& copy, TimePoint now) {
   if (copy.out_of_time) {
     const Duration left = *copy.out_of_time + own_limit_within - now;
-    if (left > Duration(0)) {
+    // A clock of the worker that is ahead says nothing of when.
+    if (left > Duration(0) && left <= own_limit_within) {
       look_again(&plan, left);
       return plan;
     }
-    return set_check(
-        std::move(plan), CheckState::rejected,
-        "The job exceeded its maximum execution time on worker cluster \"" + name + "\"", true);
+    return reject_overlong(std::move(plan), name);
   }
   plan =
       set_check(std::move(plan), CheckState::retry,
@@ -470,9 +477,15 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
   }
   // The hub's Job learns its end, and ends its Workload.
   if (v.job_ended || g.local.job_over || v.certainty == Certainty::unreadable) return plan;
+  if (v.job_out_of_time) return reject_overlong(std::move(plan), name);
   const bool useless = v.copy && is_useless(*v.copy);
   // A copy that is gone by now had taken over there, and the Job runs without quota.
-  if (v.job_without_quota && (!v.copy || useless)) {
+  if (const auto since = v.job_without_quota_since) {
+    const Duration left = *since + quota_again_within - now;
+    if (v.copy && !useless && left > Duration(0)) {
+      look_again(&plan, left);
+      return plan;
+    }
     return set_check(std::move(plan), CheckState::retry,
                      "The job lost its quota on worker cluster \"" + name +
                          "\" while its larger size took over, resetting for re-dispatch",

@@ -209,11 +209,13 @@ struct ClusterView {
   /// The same, and a later slice has replaced that one on the hub.
   bool job_left_behind = false;
   /// The Job of an elastic job still runs under this slice and is to be given to a later one, or
-  /// the worker's manager may not know yet that it was.
+  /// the worker's manager may not know yet that it was. Also when that Job is not seen yet.
   bool job_handing_over = false;
   /// The worker has replaced the slice under which the Job runs, and the one that replaced it has
-  /// no quota there any more.
-  bool job_without_quota = false;
+  /// no quota there any more. Since when it was replaced, by the worker's clock.
+  std::optional<TimePoint> job_without_quota_since;
+  /// When the worker evicted that slice because the Job ran for as long as it may.
+  std::optional<TimePoint> job_out_of_time;
   /// The hub's Job was changed in a way that this one is to follow, such as its scale.
   bool job_behind = false;
   /// Of a Job that is made of several objects: some are still to be created.

@@ -1167,7 +1167,7 @@ TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
 }
 
 TEST(Plan, ALargerSliceThatTookOverAndIsGoneLeavesTheJobWithoutQuota) {
-  const auto lost = [](Given& g) { g.clusters["a"].job_without_quota = true; };
+  const auto lost = [](Given& g) { g.clusters["a"].job_without_quota_since = now - 3s; };
   const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
   const std::string retry =
       "check Retry (The job lost its quota on worker cluster \"a\" while its larger size took "
@@ -1176,8 +1176,9 @@ TEST(Plan, ALargerSliceThatTookOverAndIsGoneLeavesTheJobWithoutQuota) {
   const Given evicted = larger_slice().copy("a").with(lost).with(
       [](Given& g) { g.clusters["a"].copy->evicted = true; });
   EXPECT_EQ(step(evicted), retry);
-  EXPECT_EQ(step(larger_slice().copy("a").with(lost)), "look again in 50s")
-      << "the worker is about to admit it";
+  const Given waiting = larger_slice().copy("a").with(lost);
+  EXPECT_EQ(step(waiting), "look again in 7s") << "the worker is about to admit it";
+  EXPECT_EQ(describe(plan(waiting, now + 7s, {})), retry);
 }
 
 TEST(Plan, TheGateOfALargerSliceThatHasRacedIsOpened) {
@@ -1215,8 +1216,13 @@ TEST(Plan, AJobThatRanForTooLongOnItsWorkerIsNotSentAgain) {
     g.clusters["a"].copy->out_of_time = now - 4s;
   });
   EXPECT_EQ(describe(plan(given, now, {})), "look again in 6s") << "the hub ends it itself";
-  EXPECT_EQ(describe(plan(given, now + 6s, {})),
-            "check Rejected (The job exceeded its maximum execution time on worker cluster \"a\")");
+  const std::string rejected =
+      "check Rejected (The job exceeded its maximum execution time on worker cluster \"a\")";
+  EXPECT_EQ(describe(plan(given, now + 6s, {})), rejected);
+  EXPECT_EQ(describe(plan(given, now - 5s, {})), rejected) << "its clock is ahead";
+  const Given former = larger_slice().admitted("a", 1s).with(
+      [](Given& g) { g.clusters["a"].job_out_of_time = now - 4s; });
+  EXPECT_EQ(describe(plan(former, now, {})), rejected) << "under the former size";
 }
 
 TEST(Plan, ASliceThatIsReplacedOnItsWorkerAloneHasNotEnded) {

@@ -388,7 +388,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   const WorkloadPtr workload = matching_workload(view);
   const auto end = job.finished();
   // 3. The job has no matching Workload. One that ended needs none.
-  if (!workload) return end ? std::vector<JobAction>() : without_workload(view);
+  if (!workload) return end ? in_order({let_go(view.job)}) : without_workload(view);
   // 4. A prebuilt Workload must belong to this job and match it.
   if (view.prebuilt && !job.composed()) {
     if (auto actions = claim_prebuilt(view, workload)) return *actions;

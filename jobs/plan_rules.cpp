@@ -40,7 +40,8 @@ std::vector<api::ReclaimablePod> beyond_need(const GenericJob& job, const api::W
     const std::int32_t needed = std::max(0, counts[i] - of_these);
     const bool unknown = of_these == 0 && set.count > counts[i];
     const std::int32_t before = api::reclaimable_count(workload.status.reclaimable_pods, set.name);
-    const bool keeps = has_reservation(workload) && !has_shrunk(workload, set);
+    const bool grows = counts[i] > set.count;
+    const bool keeps = has_reservation(workload) && (grows || !has_shrunk(workload, set));
     std::int32_t pods = unknown ? before : set.count - needed;
     if (keeps) pods = std::max(pods, before);
     if (pods > 0) out.push_back({set.name, pods});

@@ -34,7 +34,8 @@ kube::InformerDeps informer_deps(const CoreDeps& deps) {
   return {deps.client, deps.clock, deps.rng, deps.scope.executor(), deps.log};
 }
 
-clusters::RemoteClusterDeps remote_deps(const CoreDeps& deps, const CoreConfig& config) {
+clusters::RemoteClusterDeps remote_deps(const CoreDeps& deps, const CoreConfig& config,
+                                        const net::SendGate* gate) {
   return {deps.clock,
           deps.rng,
           deps.scope.executor(),
@@ -43,7 +44,7 @@ clusters::RemoteClusterDeps remote_deps(const CoreDeps& deps, const CoreConfig& 
           config.kinds.dispatched(),
           config.on_remote_request,
           config.worker_limits,
-          deps.write_gate};
+          gate};
 }
 
 std::optional<clusters::ProfileSource> profile_source(const CoreDeps& deps,
@@ -119,7 +120,8 @@ Core::Core(CoreDeps deps, CoreConfig config)
       events_(deps.client, deps.clock, deps.rng, deps.scope.executor(), deps.log.named("events"),
               event_options(config_)),
       local_(local_deps(deps_, config_, events_)),
-      fleet_(local_, deps.connector, deps.scope, remote_deps(deps_, config_),
+      worker_gate_(deps.write_gate),
+      fleet_(local_, deps.connector, deps.scope, remote_deps(deps_, config_, &worker_gate_),
              profile_source(deps_, config_)),
       dispatcher_({local_, fleet_, deps.scope},
                   [this] {

@@ -92,6 +92,8 @@ class Core {
   CoreConfig config_;
   kube::EventRecorder events_;
   clusters::LocalCluster local_;
+  /// What was sent to a worker may come late: the next leader does not rely on having seen it.
+  net::UncountedGate worker_gate_;
   clusters::Fleet fleet_;
   controllers::Dispatcher dispatcher_;
   controllers::Scheduler scheduler_;

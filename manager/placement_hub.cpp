@@ -175,7 +175,7 @@ Task<> PlacementHub::find_hub_uid() {
       co_return;
     }
     const Error& error = system.error();
-    if (error.code() == Errc::not_found || kube::is_refusal(error)) {
+    if (error.details() && (error.code() == Errc::not_found || kube::is_refusal(error))) {
       deps_.log.warning("the hub is told from its workers by its name and label alone",
                         {{"error", error.what()}});
       co_return;

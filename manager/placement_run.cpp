@@ -80,10 +80,13 @@ Task<> lead(PlacementHub& hub, Clock& clock, Status* ended) {
 
 Task<> work(PlacementHub& hub, kube::LeaderElector& elector, bool elect, Clock& clock,
             Status* ended) {
-  co_await hub.sync();
+  Task<> syncing = hub.sync();
+  Task<> rejecting = elector.until_rejected(ended);
+  if (!co_await finishes_first(std::move(syncing), std::move(rejecting))) co_return;
   if (!elect) {
     hub.start();
-    co_await clock.sleep_until(SteadyPoint::max());
+    co_await elector.until_rejected(ended);
+    co_return;
   }
   Status led = ok();
   const auto leading = [&] { return lead(hub, clock, &led); };

@@ -222,14 +222,17 @@ class Manager {
 
   /// Runs until cancelled, or until leadership is lost. A standby keeps its caches filled.
   Task<> manage(Status* ended) {
-    co_await core_->sync();
+    Task<> syncing = core_->sync();
+    Task<> rejecting = elector_.until_rejected(ended);
+    if (!co_await finishes_first(std::move(syncing), std::move(rejecting))) co_return;
     log_.info("caches are complete");
     scope_.spawn("leftovers of Kueue",
                  warn_of_kueue_leftovers(client_, log_,
                                          [this](std::string_view path) { return answers(path); }));
     if (!config_.leader_election.leader_elect) {
       core_->start();
-      co_await clock_.sleep_until(SteadyPoint::max());
+      co_await elector_.until_rejected(ended);
+      co_return;
     }
     Status led = ok();
     const auto leading = [this, &led] { return lead(&led); };

@@ -3,7 +3,6 @@
 #include "lib/base/json_access.h"
 #include "lib/kube/object_limits.h"
 #include "lib/kube/outline.h"
-#include "lib/kube/page_size.h"
 #include "lib/kube/query.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
@@ -208,13 +207,11 @@ std::optional<Duration> Client::retry_delay(const Error& error, int attempt) {
   return delay + Duration(deps_.rng.between(0, delay.count() / 4));
 }
 
-Task<Result<net::HttpResponse>> Client::send(Call call, Duration* took) {
+Task<Result<net::HttpResponse>> Client::send(Call call) {
   if (!call.streaming) co_await bucket_.take();
-  const SteadyPoint since = deps_.clock.steady();
-  const SteadyPoint deadline = since + deps_.config.timeout;
+  const SteadyPoint deadline = deps_.clock.steady() + deps_.config.timeout;
   for (int attempt = 0;; ++attempt) {
     auto answer = co_await send_authenticated(call, deadline);
-    if (took) *took = deps_.clock.steady() - since;
     if (!answer || succeeded(answer->status)) co_return answer;
     const Error error = error_of(*answer);
     const auto delay = retry_delay(error, attempt);
@@ -284,7 +281,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
   std::string continue_token;
   std::string first_version;
   ListMeter meter(deps_.config.list_limits);
-  PageSize page_size(options.first_limit, options.limit, deps_.config.timeout);
+  std::int64_t limit = options.limit;
   const std::function<Status(std::string_view)> take = [&](std::string_view text) -> Status {
     const Status within_limits = meter.add_object();
     if (!within_limits) return within_limits;
@@ -300,7 +297,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     Query query;
     query.add("labelSelector", options.label_selector);
     query.add("fieldSelector", options.field_selector);
-    query.add_if(page_size.now() > 0, "limit", std::to_string(page_size.now()));
+    query.add_if(limit > 0, "limit", std::to_string(limit));
     query.add("continue", continue_token);
     if (continue_token.empty()) {
       query.add("resourceVersion", options.resource_version);
@@ -314,11 +311,13 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     call.resource = resource.plural;
     call.last = options.last;
     if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadataList");
-    Duration took{0};
-    auto answer = co_await send(std::move(call), &took);
-    if (!answer && answer.error().code() == Errc::too_large && page_size.shrink()) continue;
+    auto answer = co_await send(std::move(call));
+    if (!answer && answer.error().code() == Errc::too_large && smaller_page(limit) < limit) {
+      // API servers take another limit with each page of one list.
+      limit = smaller_page(limit);
+      continue;
+    }
     if (!answer) co_return answer.error();
-    page_size.note(took);
     Result<ListMetadata> metadata = read_page(answer->body, &meter, take);
     if (!metadata) {
       co_return metadata.error().within("list of " + resource.group_resource());

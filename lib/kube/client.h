@@ -14,6 +14,7 @@
 #include "lib/kube/watch.h"
 #include "lib/net/http.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,9 +32,6 @@ struct ListOptions {
   std::string label_selector;
   std::string field_selector;
   std::int64_t limit = 500;  ///< objects a page; 0 asks for everything at once
-  /// Of the first page, if that is to have fewer; 0: `limit`. The size of later ones follows from
-  /// how soon a page comes: see PageSize.
-  std::int64_t first_limit = 0;
   std::string resource_version;
   std::string resource_version_match;
   bool metadata_only = false;  ///< the items are PartialObjectMetadata
@@ -65,6 +63,12 @@ struct ApplyOptions {
   bool force = false;         ///< take fields over from other managers instead of a conflict
   bool dry_run = false;
 };
+
+/// How many objects to ask for after a page of `limit` was too large, or did not come in time; not
+/// below 10.
+constexpr std::int64_t smaller_page(std::int64_t limit) {
+  return std::max(limit / 2, std::min<std::int64_t>(limit, 10));
+}
 
 struct DeleteOptions {
   std::string uid;                 ///< precondition; `conflict` when another object has the name
@@ -240,8 +244,7 @@ class Client {
   template <class T>
   Task<Result<T>> patch_difference(T before, T after, PatchScope scope);
 
-  /// `took`: how long it took until the answer, without what the limits of this client cost.
-  Task<Result<net::HttpResponse>> send(Call call, Duration* took = nullptr);
+  Task<Result<net::HttpResponse>> send(Call call);
   Task<Result<net::HttpResponse>> send_authenticated(Call call, SteadyPoint deadline);
   Task<Result<net::HttpResponse>> send_once(Call call, std::string token, SteadyPoint deadline);
   Task<Result<std::string>> send_text(Result<Call> call);

@@ -4,7 +4,6 @@
 #include "lib/kube/faulty_sender.h"
 #include "lib/kube/kube_test.h"
 #include "lib/kube/object_limits.h"
-#include "lib/kube/page_size.h"
 #include "lib/kube/status.h"
 
 #include <gmock/gmock.h>
@@ -329,35 +328,6 @@ TEST_F(ClientTest, APageThatIsTooLargeIsAskedForInSmallerOnes) {
   faults->body_max = 500;
   EXPECT_EQ(run(narrow_client.list<Thing>("ns", options)).error().code(), Errc::too_large);
   EXPECT_EQ(limits, (std::vector<std::size_t>{40, 20, 10}));
-}
-
-TEST(PageSize, FollowsHowSoonAPageComes) {
-  PageSize size(0, 500, 10s);
-  EXPECT_EQ(size.now(), 500);
-  size.note(6s);
-  EXPECT_EQ(size.now(), 250);
-  size.note(3s);
-  EXPECT_EQ(size.now(), 250);
-  size.note(1s);
-  size.note(1s);
-  EXPECT_EQ(size.now(), 500);
-}
-
-TEST(PageSize, BeginsSmallWhereThatIsAskedForAndGrows) {
-  PageSize size(10, 50, 10s);
-  std::vector<std::int64_t> sizes;
-  for (int i = 0; i < 4; ++i) {
-    sizes.push_back(size.now());
-    size.note(100ms);
-  }
-  EXPECT_EQ(sizes, (std::vector<std::int64_t>{10, 20, 40, 50}));
-}
-
-TEST(PageSize, EverythingAtOnceStaysSo) {
-  PageSize size(10, 0, 10s);
-  size.note(9s);
-  EXPECT_FALSE(size.shrink());
-  EXPECT_EQ(size.now(), 0);
 }
 
 TEST_F(ClientTest, AnExpiredContinueTokenStartsAgainWithoutPages) {

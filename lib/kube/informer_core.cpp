@@ -3,7 +3,6 @@
 #include "lib/base/check.h"
 #include "lib/base/json_access.h"
 #include "lib/base/limited_text.h"
-#include "lib/kube/page_size.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
@@ -94,7 +93,7 @@ InformerCore::InformerCore(InformerDeps deps, api::ResourceInfo resource, Inform
       options_(std::move(options)),
       decode_(std::move(decode)),
       uid_of_(uid_of),
-      first_page_(options_.page_limit),
+      page_limit_(options_.page_limit),
       synced_(deps_.executor),
       anew_(deps_.executor) {}
 
@@ -212,8 +211,7 @@ Task<Status> InformerCore::fill_from_list() {
   ListOptions options;
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
-  options.limit = options_.page_limit;
-  options.first_limit = first_page_;
+  options.limit = page_limit_;
   options.metadata_only = options_.metadata_only;
   options.last = looks_ > 0;
   Listing listing;
@@ -232,9 +230,9 @@ Task<Status> InformerCore::fill_from_list() {
   }
   // A page that did not come in time may have been too much to ask for.
   const bool late = !version && version.error().code() == Errc::timeout;
-  if (late) first_page_ = PageSize::smaller(first_page_);
+  if (late) page_limit_ = smaller_page(page_limit_);
   if (!version) co_return version.error();
-  first_page_ = std::min(2 * first_page_, options_.page_limit);
+  page_limit_ = std::min(2 * page_limit_, options_.page_limit);
   if (!named) co_return named.error().within("list of " + resource_.group_resource());
   ++health_.lists;
   replace_store(std::move(listing), std::move(*version));

@@ -235,7 +235,7 @@ class InformerCore {
   InformerHealth health_;
   std::string version_;      ///< up to where the store follows the server; empty: list first
   std::string reached_;      ///< the last version_ that was not empty
-  std::int64_t first_page_;  ///< objects of the first page of the next list
+  std::int64_t page_limit_;  ///< of the next list
   SteadyPoint heard_{};      ///< when the watch last said anything
   std::optional<SteadyPoint> told_;      ///< when a list, an event or a bookmark last came
   SteadyPoint opened_{};                 ///< when the watch was opened

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace regatta::kube {
 namespace {
@@ -16,6 +17,7 @@ constexpr api::ResourceInfo lease_resource{"coordination.k8s.io", "v1", "Lease",
 
 /// How often a release looks whether the writes that have left are answered.
 constexpr Duration answers_poll{10};
+constexpr Duration rejection_poll = std::chrono::seconds(15);
 
 /// Rounded up: a candidate that waits for less than the duration may begin before the holder ends.
 std::int64_t seconds_of(Duration d) {
@@ -183,6 +185,13 @@ void LeaderElector::note_renewal(SteadyPoint begun) {
   renewed_ = begun;
   renewed_version_ = resource_version_;
   leadership_.lead_until(begun + options_.renew_deadline);
+  note_unanswered();
+}
+
+void LeaderElector::note_unanswered() {
+  if (std::exchange(unanswered_, leadership_.unanswered()) != unanswered_) {
+    unanswered_at_ = clock_.steady();
+  }
 }
 
 Task<Status> LeaderElector::acquire() {
@@ -212,6 +221,19 @@ Task<Status> LeaderElector::acquire() {
                                                 {"error", held.error().what()}});
     }
     co_await clock_.sleep_for(pause());
+  }
+}
+
+Task<> LeaderElector::until_rejected(Status* why) {
+  for (SteadyPoint accepted = clock_.steady();;) {
+    co_await clock_.sleep_for(rejection_poll);
+    const auto lease = co_await client_.get_raw(lease_resource, options_.lease);
+    if (lease || !is_rejected(lease.error())) {
+      accepted = clock_.steady();
+    } else if (clock_.steady() - accepted >= options_.rejected_max) {
+      *why = lease.error().within("reading the lease " + options_.lease.str());
+      co_return;
+    }
   }
 }
 
@@ -276,9 +298,11 @@ Task<Status> LeaderElector::run(std::function<Task<>()> lead) {
 
 /// Waits for the writes that have left.
 Task<Status> LeaderElector::writes_answered() {
-  const std::size_t unanswered = leadership_.unanswered();
   while (leadership_.under_way() > 0) co_await clock_.sleep_for(answers_poll);
-  if (leadership_.unanswered() == unanswered) co_return ok();
+  note_unanswered();
+  // A server that goes on with one for longer than that is met by a leader that died as well.
+  const bool lately = unanswered_at_ && clock_.steady() - *unanswered_at_ < options_.lease_duration;
+  if (!lately) co_return ok();
   co_return Error(Errc::timeout, "a write without an answer may still be under way");
 }
 

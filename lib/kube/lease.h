@@ -63,6 +63,10 @@ class LeaderElector {
   /// with a deadline, before it stops those whose writes may be under way.
   Task<Status> release();
 
+  /// For a process that does not try to lead, or not yet: asks for the Lease from time to time, and
+  /// ends when the server has rejected it, or was not trusted, for options.rejected_max.
+  Task<> until_rejected(Status* why);
+
   bool is_leader() const { return leading_; }
   /// The identity in the lease when last read; empty: the lease is free, or not read yet.
   const std::string& holder() const { return holder_; }
@@ -77,6 +81,7 @@ class LeaderElector {
   Task<Result<bool>> create();
   Task<Result<bool>> write(std::string holder);
   Task<Status> writes_answered();
+  void note_unanswered();
   Status look_at(const std::string& lease_text);
   Status look_at(const Json& lease);
   SteadyPoint silent_at() const { return observed_at_ + observed_duration_; }
@@ -104,6 +109,8 @@ class LeaderElector {
   std::string observed_spec_;  ///< as seen last
   SteadyPoint observed_at_{};  ///< when it was first seen so
   Duration observed_duration_{0};
+  std::size_t unanswered_ = 0;                ///< writes of this process, as counted last
+  std::optional<SteadyPoint> unanswered_at_;  ///< when there were new ones
 };
 
 }  // namespace regatta::kube

@@ -633,6 +633,38 @@ TEST_F(LeaseTest, TheLeaseIsGivenBackWhenTheWritesThatHaveLeftAreAnswered) {
   EXPECT_EQ(field("holderIdentity"), "\"\"");
 }
 
+TEST_F(LeaseTest, ACandidateThatIsRejectedBeforeItTriesGivesUp) {
+  Status why = ok();
+  scope.spawn("waiting", a.elector.until_rejected(&why));
+  world.run_for(1h);
+  EXPECT_TRUE(why);
+  leases.refuses = 403;
+  world.run_for(1h);
+  EXPECT_TRUE(why) << "it is known there";
+  leases.refuses = 401;
+  world.run_for(4min);
+  EXPECT_TRUE(why);
+  world.run_for(2min);
+  ASSERT_FALSE(why);
+  EXPECT_EQ(why.error().code(), Errc::denied);
+}
+
+TEST_F(LeaseTest, AWriteThatWasGivenUpBeforeTheReleaseKeepsTheLease) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  ClientConfig hasty = Candidate::gated(a.leadership);
+  hasty.timeout = 1s;
+  Client writer(ClientDeps{a.sender, world, world.rng, nullptr, hasty});
+  scope.spawn("write", patch_thing(writer));
+  server.delay = 3s;
+  world.run_for(2s);
+  server.delay = Duration(0);
+  world.run_for(4s);
+  process_a.stop();
+  world.settle();
+  EXPECT_EQ(run(a.elector.release()).error().code(), Errc::timeout);
+}
+
 TEST_F(LeaseTest, NothingIsSentWhileAReleaseWaitsForAnswers) {
   process_a.spawn("a", a.lead(world));
   world.run_for(20s);
@@ -645,6 +677,7 @@ TEST_F(LeaseTest, NothingIsSentWhileAReleaseWaitsForAnswers) {
   scope.spawn("release", [](LeaderElector& elector, std::optional<Status>* into) -> Task<> {
     *into = co_await elector.release();
   }(a.elector, &released));
+  server.delay = Duration(0);  // of what comes now
   world.run_for(1s);
   EXPECT_FALSE(released);
   server.seen.clear();

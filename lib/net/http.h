@@ -100,6 +100,17 @@ class SendGate {
   mutable std::size_t under_way_ = 0, unanswered_ = 0;
 };
 
+/// The same gate for requests whose answers are not waited for.
+class UncountedGate final : public SendGate {
+ public:
+  /// Null: everything may leave.
+  explicit UncountedGate(const SendGate* gate) : gate_(gate) {}
+  Status may_send() const override { return gate_ ? gate_->may_send() : ok(); }
+
+ private:
+  const SendGate* gate_;
+};
+
 struct SendOptions {
   /// For the whole exchange; when streaming, up to the response header.
   SteadyPoint deadline = SteadyPoint::max();

@@ -241,27 +241,58 @@ TEST_F(ElasticJobsInFleet, ALargerSizeThatNeverCameToTheWorkerGivesItsQuotaBack)
 }
 
 /// The worker has replaced the first size by the second one, which is none any more on the hub.
-TEST_F(ElasticJobsInFleet, GrowsOnceMoreWhileItsWorkerIsCutOff) {
-  const std::string name = start_two({"east", "west"});
-  scale(6);
-  settle_running(name, 10s);
-  network_.faults(name).partitioned = true;
-  settle_running(name, 2s);
-  give(name, "6");
-  settle_running(name, 10s);
-  EXPECT_EQ(used(worker(name)), "6") << "its larger size took over there";
-  scale(7);
-  settle_running(name, 10s);
-  network_.faults(name).partitioned = false;
-  settle_running(name, 1min);
-  EXPECT_EQ(runs(name), 2) << "there is no room for seven";
-  EXPECT_EQ(used(worker(name)), "6") << "the job keeps its quota";
-  give(name, "7");
-  until_runs(name, 7);
-  settle_running(name, 5s);
-  expect_same(name);
-  EXPECT_EQ(used(worker(name)), "7");
-  EXPECT_EQ(held_by(name), "workloads 1, jobs 1");
+class GrownUnseen : public ElasticJobsInFleet {
+ protected:
+  /// The worker that runs it, and has no room for the third size.
+  std::string grow_twice() {
+    std::string name = start_two({"east", "west"});
+    scale(6);
+    settle_running(name, 10s);
+    second_ = live().at(0).metadata.key();
+    network_.faults(name).partitioned = true;
+    settle_running(name, 2s);
+    give(name, "6");
+    settle_running(name, 10s);
+    EXPECT_EQ(used(worker(name)), "6") << "its larger size took over there";
+    scale(7);
+    settle_running(name, 10s);
+    network_.faults(name).partitioned = false;
+    settle_running(name, 1min);
+    EXPECT_EQ(runs(name), 2) << "there is no room for seven";
+    EXPECT_EQ(used(worker(name)), "6") << "the job keeps its quota";
+    return name;
+  }
+  void expect_seven(const std::string& name) {
+    give(name, "7");
+    until_runs(name, 7);
+    settle_running(name, 2min);
+    expect_same(name);
+    EXPECT_EQ(used(worker(name)), "7");
+    EXPECT_EQ(held_by(name), "workloads 1, jobs 1");
+  }
+
+  api::ObjectKey second_;
+};
+
+TEST_F(GrownUnseen, TheThirdSizeReplacesTheSecond) {
+  expect_seven(grow_twice());
+}
+
+TEST_F(GrownUnseen, TheSecondSizeKeepsTheQuotaWhenTheHubHasLostIt) {
+  const std::string name = grow_twice();
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, second_));
+  settle_running(name, 3min);
+  EXPECT_EQ(used(worker(name)), "6");
+  expect_seven(name);
+}
+
+TEST_F(GrownUnseen, WithoutTheQuotaOfTheSecondSizeTheJobIsSentAnew) {
+  const std::string name = grow_twice();
+  give(other(name), "7");
+  ASSERT_TRUE(
+      worker(name).patch(api::Workload::resource, second_, R"({"spec": {"active": false}})"));
+  until("it runs elsewhere", [&] { return runs(other(name)) == 7; }, 5min);
+  until("it left", [&] { return held_by(name) == "workloads 0, jobs 0"; });
 }
 
 /// The quota of the job is that of its larger size by now.

@@ -217,6 +217,18 @@ void History::read_runs(const std::string& worker) {
   }
 }
 
+/// A larger size of that one has a place of its own. What is written for this one came late.
+bool History::has_moved_on(const std::string& hub, const std::string& workload) const {
+  if (!first_.contains({hub, workload})) return false;
+  const auto& all = stores_.at(hub)->find_shelf(workloads)->objects();
+  return std::any_of(all.begin(), all.end(), [&](const auto& entry) {
+    const Json& other = entry.second->value();
+    const Json& annotations = at_or_null(at_or_null(other, "metadata"), "annotations");
+    return text_at(annotations, "kueue.x-k8s.io/workload-slice-replacement-for") == workload &&
+           !cluster_name_of(other).empty();
+  });
+}
+
 /// What a hub that went back has recorded now.
 void History::read_records(const std::string& hub, std::map<std::string, Record>* records) {
   const apiserver::Shelf* present = stores_.at(hub)->find_shelf(workloads);
@@ -337,7 +349,7 @@ void History::hub_workload(const Changed& c) {
   }
   const std::string name = cluster_name_of(value);
   const std::string before = c.previous ? cluster_name_of(c.previous->value()) : "";
-  if (!name.empty() && name != before) {
+  if (!name.empty() && name != before && !has_moved_on(c.cluster, name_here)) {
     if (name != record.cluster) record.previous = record.cluster;
     record.cluster = name;
     record.since = now();

@@ -203,6 +203,7 @@ class History {
   void worker_job(const Changed& c);
   void begin_run(const Changed& c, const std::string& hub, const std::string& slice);
   /// Whether its job runs under another one of its Workloads than this one.
+  bool has_moved_on(const std::string& hub, const std::string& workload) const;
   bool runs_as_another(const std::string& hub, const std::string& workload) const;
   void end_run(const std::string& uid, Run::End end, const std::string& outcome);
   void fact(const std::string& hub, const std::string& workload, std::string what,
