@@ -146,7 +146,9 @@ Plan finish_with(Plan plan, const std::string& name, const ClusterView& v, TimeP
     }
     return plan;
   }
-  const bool ended = !holds_job(v) || v.job_ended || awaits_last_status(v);
+  // The Job goes on with its next size, also if it is still to be created.
+  const bool goes_on = finish.reason == api::reasons::workload_slice_replaced;
+  const bool ended = v.job_ended || (!goes_on && (!holds_job(v) || awaits_last_status(v)));
   if (ended || v.job_news) plan.actions.push_back(CopyJobStatus{name, ended});
   plan.actions.push_back(FinishLocal{finish.reason, finish.message});
   return plan;

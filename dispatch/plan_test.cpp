@@ -1166,6 +1166,16 @@ TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
             "record winner a, create job on a");
 }
 
+TEST(Plan, AJobThatIsNotThereYetWhenItsNextSizeTakesOverHasNotEnded) {
+  const Given given = Given{"a"}.won("a").ended("a", "WorkloadSliceReplaced").with([](Given& g) {
+    g.local.has_successor = true;
+    g.clusters["a"].job_ended = false;
+  });
+  EXPECT_EQ(describe(plan(given, now, {})), "finish WorkloadSliceReplaced (Job finished)");
+  const Given absent = Given{given}.with([](Given& g) { g.clusters["a"].job = RemoteJob::absent; });
+  EXPECT_EQ(describe(plan(absent, now, {})), "finish WorkloadSliceReplaced (Job finished)");
+}
+
 TEST(Plan, ALargerSliceThatTookOverAndIsGoneLeavesTheJobWithoutQuota) {
   const auto lost = [](Given& g) { g.clusters["a"].job_without_quota_since = now - 3s; };
   const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };

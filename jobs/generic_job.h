@@ -140,6 +140,8 @@ class GenericJob {
   /// A node has it: it does not go with its deletion alone. Asked of members of composed jobs.
   virtual bool bound() const { return false; }
   virtual std::optional<Finished> finished() const = 0;
+  /// Its manager ended it to take its place back: it has not failed by itself.
+  virtual bool lost_place() const { return false; }
   virtual bool pods_ready() const = 0;
   /// What of its state could not be read, for its user; empty when everything could. What could not
   /// be read has not happened: the job has not ended, its pods are not ready.

@@ -245,6 +245,12 @@ std::vector<JobAction> finish_all(const JobView& view) {
   return out;
 }
 
+/// The manager of a worker has evicted a job of a hub, which runs it again.
+bool was_taken_back(const JobView& view, const api::Workload& workload) {
+  return view.prebuilt && view.job->lost_place() &&
+         api::is_true(workload.status.conditions, evicted);
+}
+
 /// A job of a hub has ended and is deleted, as by its own controller: the hub learns how it ended
 /// from its Workload.
 std::optional<JobAction> tell_end(const JobView& view) {
@@ -252,6 +258,7 @@ std::optional<JobAction> tell_end(const JobView& view) {
   const auto end = view.job->finished();
   if (!end || !workload || !owned_by(*workload, *view.job)) return {};
   if (is_finished(*workload) || workload->metadata.deleting()) return {};
+  if (was_taken_back(view, *workload)) return {};
   const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
   return FinishWorkload{workload, reason, end->message};
 }
@@ -399,6 +406,11 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   // 6. The Workload is being deleted.
   if (workload->metadata.deleting()) return in_order({deleted_workload(view, workload)});
   // 7. The job ended.
+  if (end && was_taken_back(view, *workload)) {
+    std::vector<JobAction> actions = in_order({let_go(view.job)});
+    if (has_reservation(*workload)) actions.insert(actions.begin(), DropReservation{workload});
+    return actions;
+  }
   if (end) {
     const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
     return in_order({FinishWorkload{workload, reason, end->message}, let_go(view.job)});

@@ -31,8 +31,7 @@ class Pod final : public GenericJob {
   bool ended() const { return phase() == "Succeeded" || phase() == "Failed"; }
   /// It will not run again, or never ran and goes.
   bool given_up() const;
-  /// Its manager ended it, because it took the pod's place back: it has not failed by itself.
-  bool lost_place() const;
+  bool lost_place() const override;
   /// It goes without having ended by itself.
   bool goes_in_vain() const;
   /// By which pods of one shape are known.

@@ -124,6 +124,52 @@ TEST_F(PodsInFleet, APodThatLostItsPlaceOnAWorkerRunsOnAnotherOne) {
   });
 }
 
+TEST_F(PodsInFleet, APodThatLostItsPlaceWhileTheHubWasAwayHasNotFailed) {
+  for (const bool managed : {true, false}) {
+    SCOPED_TRACE(managed);
+    if (managed) {
+      worker_config_ = with_pods();
+      start_all({"east"}, with_pods());
+    }
+    apply(pod_yaml("p"));
+    TestCluster& there = winner("p");
+    run_pod(there);
+    const char* both = R"({"metadata": {"finalizers": ["kueue.x-k8s.io/managed", "a/kubelet"]}})";
+    if (managed) ASSERT_TRUE(there.patch(pods(), key("p"), both));
+    network_.faults("east").partitioned = true;
+    ASSERT_TRUE(there.patch(api::LocalQueue::resource, key("main"),
+                            R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+    until("it is to end there",
+          [&] { return there.get(pods(), key("p"))["metadata"].contains("deletionTimestamp"); });
+    ASSERT_TRUE(there.patch(pods(), key("p"), R"({"status": {"phase": "Failed"}})", "status"));
+    settle(5s);
+    const auto copy = there.list<api::Workload>().front();
+    EXPECT_FALSE(api::is_true(copy.status.conditions, "Finished"));
+    EXPECT_EQ(api::is_true(copy.status.conditions, "QuotaReserved"), !managed);
+    ASSERT_TRUE(there.patch(pods(), key("p"), R"({"metadata": {"finalizers": null}})"));
+    // As the garbage collector, since its pod is gone.
+    ASSERT_TRUE(there.patch(api::Workload::resource, copy.metadata.key(),
+                            R"({"metadata": {"finalizers": null}})"));
+    ASSERT_TRUE(there.remove(api::Workload::resource, copy.metadata.key()));
+    network_.faults("east").partitioned = false;
+    ASSERT_TRUE(
+        there.patch(api::LocalQueue::resource, key("main"), R"({"spec": {"stopPolicy": "None"}})"));
+    // The watches that were cut off say nothing.
+    const auto open = [&] {
+      const Json pod = there.get(pods(), key("p"));
+      return pod.is_object() && !gated(pod) && !pod["metadata"].contains("deletionTimestamp");
+    };
+    until("it runs there again", open, 5min);
+    EXPECT_TRUE(gated(cluster_.get(pods(), key("p"))));
+    ASSERT_TRUE(cluster_.remove(pods(), key("p")));
+    const auto left = workload_of("p");
+    ASSERT_TRUE(left);
+    until("it is let go", [&] { return cluster_.get(pods(), key("p")).is_null(); });
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, left->metadata.key()));
+    until("it is gone", [&] { return there.get(pods(), key("p")).is_null(); }, 2min);
+  }
+}
+
 TEST_F(PodsInFleet, APodThatEndedWithItsWorkloadHasEndedThoughItLostItsPlace) {
   worker_config_ = with_pods();
   start_all({"east"}, with_pods());
