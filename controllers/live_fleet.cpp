@@ -202,12 +202,10 @@ bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& jo
     const auto other = hub.workloads.get(key);
     const auto copy = remote.workloads.get(key);
     if (!other) return copy && hub.workloads.absence(key) == kube::Absence::unseen;
-    const api::Conditions& conditions = other->status.conditions;
-    const bool over =
-        other->metadata.deleting() || api::is_true(conditions, api::conditions::finished);
-    if (over) return false;
+    if (jobs::is_over(*other)) return false;
     if (other->status.cluster_name == remote.name()) return true;
     // An eviction takes the record. The hub keeps the quota until nothing runs there.
+    const api::Conditions& conditions = other->status.conditions;
     const bool stops = api::is_true(conditions, api::conditions::evicted) &&
                        api::is_true(conditions, api::conditions::quota_reserved);
     if (stops && dispatch::has_ended(job) && api::evicted_from(other->status) == remote.name()) {

@@ -7,6 +7,7 @@
 #include "lib/base/contains.h"
 
 #include <algorithm>
+#include <set>
 
 namespace regatta::controllers {
 namespace {
@@ -33,12 +34,6 @@ bool is_noted(const jobs::WorkloadPtr& copy, const jobs::GenericJob& job) {
   return owner && owner->uid == job.metadata().uid;
 }
 
-bool has_quota(const api::Workload& copy) {
-  const api::Conditions& all = copy.status.conditions;
-  return api::is_true(all, conditions::quota_reserved) && !api::is_true(all, conditions::evicted) &&
-         !api::is_true(all, conditions::finished) && !copy.metadata.deleting();
-}
-
 /// The copy that has the quota of the job, once another one has replaced there the one under which
 /// the job runs, `named`; null when none has it. The hub may have lost those in between.
 jobs::WorkloadPtr successor_on(const clusters::RemoteCluster& remote, const HubIdentity& identity,
@@ -49,12 +44,25 @@ jobs::WorkloadPtr successor_on(const clusters::RemoteCluster& remote, const HubI
     for (const auto& copy :
          remote.workloads.by_index(clusters::by_replaced, named->metadata.key().str())) {
       if (!identity.may_own(copy->metadata)) continue;
-      if (has_quota(*copy)) return copy;
+      if (jobs::keeps_quota(*copy)) return copy;
       if (jobs::was_replaced(*copy)) next = copy;
     }
     named = std::move(next);
   }
   return nullptr;
+}
+
+/// The copy of another slice replaces `next`, or if that is null the one that the job names. Empty
+/// for the copy of that one.
+std::string name_to_replace(const jobs::GenericJob& job, const jobs::WorkloadPtr& next,
+                            const std::string& slice) {
+  const std::string name = next ? next->metadata.name : jobs::prebuilt_workload(job.metadata());
+  return name == slice ? std::string() : name;
+}
+
+const std::set<api::ObjectKey>& keys_of_slices(const clusters::LocalCluster& hub,
+                                               const jobs::JobId& job) {
+  return hub.workloads.keys_by_index(clusters::by_owner, clusters::owner_name(job));
 }
 
 }  // namespace
@@ -65,8 +73,7 @@ bool under_other_slice(const jobs::GenericJob& job, const api::ObjectKey& worklo
 
 bool named_slice_is_over(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
   const jobs::WorkloadPtr slice = named_slice(hub, copy);
-  return !slice || slice->metadata.deleting() ||
-         api::is_true(slice->status.conditions, conditions::finished);
+  return !slice || jobs::is_over(*slice);
 }
 
 std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,
@@ -75,7 +82,7 @@ std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,
   const jobs::JobId id = jobs::id_of(copy);
   const jobs::JobPtr owner = hub.jobs.get(id);
   if (!owner || identity.of_another_life(copy.metadata(), owner->metadata().uid)) return {};
-  const auto& keys = hub.workloads.keys_by_index(clusters::by_owner, clusters::owner_name(id));
+  const auto& keys = keys_of_slices(hub, id);
   return {keys.begin(), keys.end()};
 }
 
@@ -85,13 +92,10 @@ bool may_take_place(const std::string& worker, const clusters::LocalCluster& hub
   const auto replaced = hub.workloads.get(slice);
   if (!replaced || !jobs::was_replaced(*replaced) || dispatch::told_to_stop(job)) return false;
   const auto other = hub.workloads.get(key);
-  if (!other || other->metadata.deleting() || other->status.cluster_name) return false;
+  if (!other || !jobs::keeps_quota(*other) || other->status.cluster_name) return false;
   const auto* check = dispatch::multikueue_check(hub.objects(), other->status);
   const auto config = check ? dispatch::config_of(hub.objects(), check->name) : nullptr;
-  if (config && !contains(config->spec.clusters, worker)) return false;
-  const api::Conditions& all = other->status.conditions;
-  return api::is_true(all, conditions::quota_reserved) &&
-         !api::is_true(all, conditions::finished) && !api::is_true(all, conditions::evicted);
+  return !config || contains(config->spec.clusters, worker);
 }
 
 std::string slice_to_replace(const clusters::RemoteCluster& remote,
@@ -100,8 +104,7 @@ std::string slice_to_replace(const clusters::RemoteCluster& remote,
   if (job && jobs::is_marked_elastic(*job)) {
     const HubIdentity identity(hub, remote.name());
     const jobs::WorkloadPtr next = successor_on(remote, identity, named_copy(remote, *job));
-    const std::string name = next ? next->metadata.name : jobs::prebuilt_workload(job->metadata());
-    return name == workload.metadata.name ? std::string() : name;
+    return name_to_replace(*job, next, workload.metadata.name);
   }
   // The job may be on its way.
   const std::string& before = jobs::replaced_slice(workload);
@@ -114,12 +117,10 @@ std::string slice_to_replace(const clusters::RemoteCluster& remote,
 bool may_run_unseen(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                     const api::Workload& slice, const jobs::JobPtr& owner) {
   if (!owner || !jobs::was_replaced(slice)) return false;
-  const std::string name = clusters::owner_name(jobs::id_of(*owner));
-  const auto& keys = hub.workloads.keys_by_index(clusters::by_owner, name);
+  const auto& keys = keys_of_slices(hub, jobs::id_of(*owner));
   return std::any_of(keys.begin(), keys.end(), [&](const api::ObjectKey& key) {
     const auto next = hub.workloads.get(key);
-    return next && next->status.cluster_name == remote.name() && !next->metadata.deleting() &&
-           !api::is_true(next->status.conditions, conditions::finished);
+    return next && next->status.cluster_name == remote.name() && !jobs::is_over(*next);
   });
 }
 
@@ -143,22 +144,21 @@ void read_slices(const clusters::RemoteCluster& remote, const clusters::LocalClu
                  const api::ObjectKey& workload, dispatch::WorkerView* worker) {
   const jobs::GenericJob& job = *worker->job;
   worker->other_slice = under_other_slice(job, workload);
-  const jobs::WorkloadPtr own = hub.workloads.get(workload);
-  if (own && worker->copy) worker->replaces = slice_to_replace(remote, hub, *own);
+  const jobs::WorkloadPtr named = named_copy(remote, job);
+  const jobs::WorkloadPtr next = successor_on(remote, HubIdentity(hub, remote.name()), named);
+  worker->replaces = name_to_replace(job, next, workload.name);
   if (!worker->other_slice) {
     worker->handing_over = worker->job_shared;
     return;
   }
   const jobs::WorkloadPtr slice = named_slice(hub, job);
-  worker->named_is_over = named_slice_is_over(hub, job);
-  worker->named_was_replaced = worker->named_is_over && slice && jobs::was_replaced(*slice);
-  const jobs::WorkloadPtr named = named_copy(remote, job);
+  worker->named_is_over = !slice || jobs::is_over(*slice);
+  worker->named_was_replaced = slice && jobs::was_replaced(*slice);
   worker->handing_over = !is_noted(named, job);
   if (!named) return;
   worker->named_out_of_time = dispatch::out_of_time(*named);
   if (!jobs::was_replaced(*named)) return;
   // The worker has replaced it by another one, which the job does not name yet.
-  const jobs::WorkloadPtr next = successor_on(remote, HubIdentity(hub, remote.name()), named);
   if (!next) {
     worker->without_quota_since =
         api::find_condition(named->status.conditions, conditions::finished)->last_transition_time;

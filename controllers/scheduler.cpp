@@ -2,6 +2,7 @@
 
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
 #include "lifecycle/lifecycle.h"
@@ -255,7 +256,7 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   if (!workload) co_return;
   const bool whole = lifecycle::is_admitted(*workload);
   // The hub has the events of its workload. Its copy here gets one event for one write.
-  const bool copy = !workload->metadata.label(std::string(api::labels::multikueue_origin)).empty();
+  const bool copy = api::made_on_hub(workload->metadata);
   if (!copy || !whole) {
     const Duration waited = now - lifecycle::queued_since(*workload);
     note(admitted.key, false, "QuotaReserved",

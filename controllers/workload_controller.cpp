@@ -2,6 +2,7 @@
 
 #include "jobs/plan.h"
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 #include "lifecycle/read_lifecycle.h"
 
 namespace regatta::controllers {
@@ -112,7 +113,7 @@ std::optional<std::int32_t> WorkloadController::new_priority(const api::Workload
   if (!repriced_.contains(workload.metadata.key())) return {};
   const auto& ref = workload.spec.priority_class_ref;
   // A copy of a hub's workload has the hub's priority.
-  const bool copy = !workload.metadata.label(std::string(api::labels::multikueue_origin)).empty();
+  const bool copy = api::made_on_hub(workload.metadata);
   if (copy || !ref || ref->kind != api::priority::workload_kind || lifecycle::is_finished(workload))
     return {};
   const auto found = cluster_.workload_priority_classes.get(api::ObjectKey(ref->name));
@@ -128,7 +129,7 @@ bool WorkloadController::may_tell_bypassed(const api::Workload& workload, TimePo
     return false;
   }
   // Users of a copy look at the hub.
-  if (!workload.metadata.label(std::string(api::labels::multikueue_origin)).empty()) return false;
+  if (api::made_on_hub(workload.metadata)) return false;
   const TimePoint due =
       workload.metadata.creation_timestamp.value_or(now) + config_.tell_bypassed_after;
   if (due > now) {

@@ -115,12 +115,9 @@ void read_successors(const jobs::Lookup& hub, const api::Workload& workload,
   for (const jobs::WorkloadPtr& other : hub.workloads_of(jobs::id_of(*job))) {
     if (jobs::replaced_slice(*other) != key) continue;
     view->has_successor = true;
-    const api::Conditions& of = other->status.conditions;
-    const bool going = other->metadata.deleting() || api::is_true(of, conditions::finished) ||
-                       api::is_true(of, conditions::evicted);
     const auto& place = other->status.cluster_name;
-    view->superseded |= !going && api::is_true(of, conditions::quota_reserved) &&
-                        (!place || place != workload.status.cluster_name);
+    view->superseded |=
+        jobs::keeps_quota(*other) && (!place || place != workload.status.cluster_name);
   }
 }
 

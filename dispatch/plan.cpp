@@ -70,13 +70,17 @@ bool is_spoilt(const RemoteCopy& copy) {
   return copy.finished || copy.deactivating || copy.drift == Drift::other;
 }
 
+/// It is about to be gone, or is another Workload's.
+bool is_leaving(const RemoteCopy& copy) {
+  return copy.deleting || copy.removal_begun || copy.of_another_life;
+}
+
 /// Removes a copy that is spoilt or of an earlier attempt. In the first case the next one waits.
 void remove_useless(Plan* plan, const std::string& name, const ClusterView& v) {
   const std::size_t before = plan->actions.size();
   remove(plan, name, v);
   if (plan->actions.size() == before || !v.copy) return;
-  const bool over = v.copy->deleting || v.copy->removal_begun || v.copy->of_another_life;
-  std::get<RemoveRemote>(plan->actions.back()).useless = is_spoilt(*v.copy) && !over;
+  std::get<RemoveRemote>(plan->actions.back()).useless = is_spoilt(*v.copy) && !is_leaving(*v.copy);
 }
 
 void remove_all_but(Plan* plan, const Clusters& clusters, const std::string& kept) {
@@ -466,8 +470,7 @@ Plan wait_for_room(Plan plan, const GroupView& g, const ClusterView& v, TimePoin
 
 /// The copy of a larger size never wins, or no longer.
 bool is_useless(const RemoteCopy& copy) {
-  const bool over = copy.evicted || copy.deleting || copy.removal_begun || copy.of_another_life;
-  return over || is_spoilt(copy);
+  return copy.evicted || is_leaving(copy) || is_spoilt(copy);
 }
 
 /// The worker runs the Job under an earlier slice, and is asked for the larger size.

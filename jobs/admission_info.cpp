@@ -1,6 +1,7 @@
 #include "jobs/admission_info.h"
 
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 #include "lib/api/validation.h"
 
 #include <set>
@@ -17,7 +18,7 @@ void add_labels(const api::Workload& workload, const InfoOptions& options, PodSe
   if (options.queue_labels && api::check_dns1123_label(workload.spec.queue_name).empty()) {
     info->labels[std::string(api::labels::local_queue_name)] = workload.spec.queue_name;
   }
-  if (!workload.metadata.label(std::string(api::labels::multikueue_origin)).empty()) {
+  if (api::made_on_hub(workload.metadata)) {
     info->labels[std::string(api::labels::multikueue_worker_workload_pod)] = "true";
   }
   if (options.workload_name) {

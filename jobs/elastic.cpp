@@ -166,6 +166,14 @@ bool is_slice(const api::Workload& workload) {
   return marked_elastic(workload.metadata);
 }
 
+bool is_over(const api::Workload& workload) {
+  return workload.metadata.deleting() || has_finished(workload);
+}
+
+bool keeps_quota(const api::Workload& workload) {
+  return has_reservation(workload) && !is_evicted(workload) && !is_over(workload);
+}
+
 const std::string& replaced_slice(const api::Workload& workload) {
   static const std::string key(api::annotations::workload_slice_replacement_for);
   return workload.metadata.annotation(key);
@@ -182,7 +190,7 @@ bool is_elastic(const JobView& view) {
 Slices slices_of(const JobView& view) {
   std::vector<WorkloadPtr> live;
   for (const WorkloadPtr& workload : view.owned) {
-    if (!has_finished(*workload) && !workload->metadata.deleting()) live.push_back(workload);
+    if (!is_over(*workload)) live.push_back(workload);
   }
   live = by_age(std::move(live), view.owned);
   Slices slices;
@@ -261,9 +269,8 @@ std::vector<JobAction> end_replaced(const JobView& view, const api::Workload& sl
   std::vector<JobAction> out;
   if (!has_reservation(slice)) return out;
   for (const WorkloadPtr& workload : view.owned) {
-    const bool over = has_finished(*workload) || workload->metadata.deleting();
     const bool replaced = workload->metadata.key().str() == replaced_slice(slice);
-    if (replaced && !over) out.push_back(end_slice(view, workload));
+    if (replaced && !is_over(*workload)) out.push_back(end_slice(view, workload));
   }
   return out;
 }

@@ -25,6 +25,11 @@ const std::string& replaced_slice(const api::Workload& workload);
 /// A larger slice has taken over from the Workload.
 bool was_replaced(const api::Workload& workload);
 
+/// The Workload is over, or is about to be gone.
+bool is_over(const api::Workload& workload);
+/// It has quota, and neither ends nor gives it back.
+bool keeps_quota(const api::Workload& workload);
+
 /// The same of a job without a view, prebuilt Workloads aside.
 bool is_elastic(const GenericJob& job, const JobPolicy& policy);
 

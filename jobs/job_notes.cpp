@@ -2,6 +2,7 @@
 
 #include "jobs/composed_job.h"
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 
 namespace regatta::jobs {
 namespace {
@@ -27,7 +28,7 @@ Notes on_each(const std::vector<JobWrite>& writes, std::string_view reason,
 /// A dispatched job has events enough already.
 bool is_dispatched(const GenericJob& job) {
   const bool on_hub = !job.waits_on_hub() && job.not_managed_reason().empty();
-  return on_hub || !job.metadata().label(std::string(api::labels::multikueue_origin)).empty();
+  return on_hub || api::made_on_hub(job.metadata());
 }
 
 struct NotesOf {

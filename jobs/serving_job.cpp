@@ -4,6 +4,7 @@
 #include "jobs/remote_object.h"
 #include "lib/api/metadata.h"
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 #include "lib/base/json_access.h"
 
 #include <algorithm>
@@ -59,7 +60,7 @@ bool may_run(const ServedPod& pod) {
 }  // namespace
 
 bool ServingJob::made_on_hub() const {
-  return !metadata().label(std::string(api::labels::multikueue_origin)).empty();
+  return api::made_on_hub(metadata());
 }
 
 const std::string& ServingJob::naming_uid() const {

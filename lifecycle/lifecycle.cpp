@@ -5,6 +5,7 @@
 #include "lib/api/eviction_record.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 #include "lib/api/own_names.h"
 #include "lib/api/pods_ready.h"
 #include "lifecycle/unadmitted.h"
@@ -462,7 +463,7 @@ void retain(Draft* d, const LifecycleConfig& config) {
   if (!config.retain_finished || w.metadata.deleting()) return;
   // How a copy ended is news for its hub, which removes it then. A job may still name a slice that
   // was replaced here.
-  if (!w.metadata.label(std::string(api::labels::multikueue_origin)).empty()) return;
+  if (api::made_on_hub(w.metadata)) return;
   const api::Condition* end = api::find_condition(w.status.conditions, conditions::finished);
   const TimePoint until = end->last_transition_time + *config.retain_finished;
   if (until > d->now) return look_again(d, until - d->now);

@@ -81,8 +81,7 @@ Task<> lead(PlacementHub& hub, Clock& clock, Status* ended) {
 Task<> work(PlacementHub& hub, kube::LeaderElector& elector, bool elect, Clock& clock,
             Status* ended) {
   Task<> syncing = hub.sync();
-  Task<> rejecting = elector.until_rejected(ended);
-  if (!co_await finishes_first(std::move(syncing), std::move(rejecting))) co_return;
+  if (!co_await elector.unless_rejected(std::move(syncing), ended)) co_return;
   if (!elect) {
     hub.start();
     co_await elector.until_rejected(ended);

@@ -223,8 +223,7 @@ class Manager {
   /// Runs until cancelled, or until leadership is lost. A standby keeps its caches filled.
   Task<> manage(Status* ended) {
     Task<> syncing = core_->sync();
-    Task<> rejecting = elector_.until_rejected(ended);
-    if (!co_await finishes_first(std::move(syncing), std::move(rejecting))) co_return;
+    if (!co_await elector_.unless_rejected(std::move(syncing), ended)) co_return;
     log_.info("caches are complete");
     scope_.spawn("leftovers of Kueue",
                  warn_of_kueue_leftovers(client_, log_,

@@ -3,6 +3,7 @@
 #include "jobs/annotation_values.h"
 #include "jobs/pod/kind.h"
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 #include "lib/base/check.h"
 
 #include <nlohmann/json.hpp>
@@ -118,10 +119,6 @@ bool PodGroup::says(std::string_view annotation, std::string_view value) const {
   return metadata_.annotation(std::string(annotation)) == value;
 }
 
-bool PodGroup::made_on_hub() const {
-  return !metadata_.label(std::string(api::labels::multikueue_origin)).empty();
-}
-
 /// The first pod is asked for its index; all that have not failed must agree with it.
 std::optional<Obstacle> PodGroup::obstacle() const {
   const std::string total_key(api::annotations::pod_group_total_count);
@@ -183,7 +180,7 @@ bool PodGroup::renews_pods(const api::Workload& workload) const {
   const api::Conditions& conditions = workload.status.conditions;
   const bool stops = api::is_true(conditions, api::conditions::evicted) &&
                      api::is_true(conditions, api::conditions::quota_reserved);
-  return made_on_hub() && !stops;
+  return api::made_on_hub(metadata_) && !stops;
 }
 
 /// The pods of a fast group, or of a serving job, may come after its Workload: only those that
@@ -318,7 +315,7 @@ std::optional<Finished> PodGroup::finished() const {
   bool goes_on = false, retriable = true;
   for (const PodPtr& pod : pods_) {
     if (pod->phase() == "Succeeded") ++succeeded;
-    if (!pod->ended() || (made_on_hub() && pod->lost_place())) goes_on = true;
+    if (!pod->ended() || (api::made_on_hub(metadata_) && pod->lost_place())) goes_on = true;
     const std::string retries(api::annotations::retriable_in_group);
     if (pod->metadata().annotation(retries) == "false") retriable = false;
   }

@@ -60,8 +60,6 @@ class PodGroup final : public IdleJob, public ComposedJob {
   /// Its Workload is made before all of its pods are there.
   bool fast() const;
   bool says(std::string_view annotation, std::string_view value) const;
-  /// A hub made its pods, and makes those anew that go without having ended by themselves.
-  bool made_on_hub() const;
   Roster roster_of_none() const;
   /// The hub makes such pods anew when they are gone, which they are when they are let go.
   bool renews_pods(const api::Workload& workload) const;

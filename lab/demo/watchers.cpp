@@ -2,6 +2,7 @@
 
 #include "lib/api/metadata.h"
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +15,7 @@ constexpr const char* agent = "regatta-demo";
 
 template <class T>
 bool is_remote(const T& object) {
-  return !object.metadata.label(std::string(api::labels::multikueue_origin)).empty();
+  return api::made_on_hub(object.metadata);
 }
 
 }  // namespace

@@ -237,6 +237,11 @@ Task<> LeaderElector::until_rejected(Status* why) {
   }
 }
 
+Task<bool> LeaderElector::unless_rejected(Task<> op, Status* why) {
+  Task<> rejecting = until_rejected(why);
+  co_return co_await finishes_first(std::move(op), std::move(rejecting));
+}
+
 void LeaderElector::lose(const Error& why) {
   leading_ = false;
   leadership_.end();

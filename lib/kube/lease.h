@@ -66,6 +66,8 @@ class LeaderElector {
   /// For a process that does not try to lead, or not yet: asks for the Lease from time to time, and
   /// ends when the server has rejected it, or was not trusted, for options.rejected_max.
   Task<> until_rejected(Status* why);
+  /// Runs `op` until then. False: it was cancelled for that reason.
+  Task<bool> unless_rejected(Task<> op, Status* why);
 
   bool is_leader() const { return leading_; }
   /// The identity in the lease when last read; empty: the lease is free, or not read yet.

@@ -121,6 +121,12 @@ struct Candidate {
   }
 };
 
+const api::ResourceInfo& things = Thing::resource;
+
+Task<> patch_thing(Client& writer) {
+  (void)co_await writer.patch_raw(things, {"ns", "t"}, PatchType::merge, "{}");
+}
+
 struct LeaseTest : KubeTest {
   LeaseServer leases{world};
   Candidate a{*this, "a"}, b{*this, "b"};
@@ -128,6 +134,25 @@ struct LeaseTest : KubeTest {
 
   LeaseTest() {
     server.otherwise = [this](const net::HttpRequest& request) { return leases.answer(request); };
+  }
+  /// The process of `a` has led for a while, and no longer renews.
+  void lead_and_stop() {
+    process_a.spawn("a", a.lead(world));
+    world.run_for(20s);
+    process_a.stop();
+    world.settle();
+  }
+  /// A write that has left, and whose answer takes three seconds.
+  void send_slowly(Client& writer) {
+    server.delay = 3s;
+    scope.spawn("write", patch_thing(writer));
+    world.run_for(10ms);
+  }
+  /// Of what `a` sends, for those that wait for a second only.
+  ClientDeps hasty_writer() {
+    ClientConfig hasty = Candidate::gated(a.leadership);
+    hasty.timeout = 1s;
+    return ClientDeps{a.sender, world, world.rng, nullptr, hasty};
   }
   /// As if another process had written the lease.
   void take_from_a(const char* holder) {
@@ -303,20 +328,14 @@ TEST_F(LeaseTest, ALeaderDoesNotTakeUpALeaseThatAnotherHeldAndGaveBack) {
 }
 
 TEST_F(LeaseTest, ALeaseThatAnotherTookIsNotGivenBack) {
-  process_a.spawn("a", a.lead(world));
-  world.run_for(20s);
-  process_a.stop();
-  world.settle();
+  lead_and_stop();
   take_from_a("thief");
   ASSERT_TRUE(run(a.elector.release()));
   EXPECT_EQ(field("holderIdentity"), "\"thief\"");
 }
 
 TEST_F(LeaseTest, ALeaseIsGivenBackAfterARenewalWhoseReplyWasNotAwaited) {
-  process_a.spawn("a", a.lead(world));
-  world.run_for(20s);
-  process_a.stop();
-  world.settle();
+  lead_and_stop();
   take_from_a("a");
   ASSERT_TRUE(run(a.elector.release()));
   EXPECT_EQ(field("holderIdentity"), "\"\"");
@@ -540,12 +559,6 @@ TEST_F(LeaseTest, AStandbyThatWatchesSendsNextToNothing) {
 
 // --- fencing ---
 
-const api::ResourceInfo& things = Thing::resource;
-
-Task<> patch_thing(Client& writer) {
-  (void)co_await writer.patch_raw(things, {"ns", "t"}, PatchType::merge, "{}");
-}
-
 TEST_F(LeaseTest, WithoutLeadershipNothingButReadsLeaves) {
   const auto refused = run(a.writer.patch_raw(things, {"ns", "t"}, PatchType::merge, "{}"));
   EXPECT_EQ(refused.error().code(), Errc::denied);
@@ -618,13 +631,8 @@ TEST_F(LeaseTest, ARenewalMovesTheEndOfItsWrites) {
 }
 
 TEST_F(LeaseTest, TheLeaseIsGivenBackWhenTheWritesThatHaveLeftAreAnswered) {
-  process_a.spawn("a", a.lead(world));
-  world.run_for(20s);
-  process_a.stop();
-  world.settle();
-  server.delay = 3s;
-  scope.spawn("write", patch_thing(a.writer));
-  world.run_for(10ms);
+  lead_and_stop();
+  send_slowly(a.writer);
   server.delay = Duration(0);
   const SteadyPoint begun = world.steady();
   ASSERT_TRUE(run(a.elector.release()));
@@ -652,9 +660,7 @@ TEST_F(LeaseTest, ACandidateThatIsRejectedBeforeItTriesGivesUp) {
 TEST_F(LeaseTest, AWriteThatWasGivenUpBeforeTheReleaseKeepsTheLease) {
   process_a.spawn("a", a.lead(world));
   world.run_for(20s);
-  ClientConfig hasty = Candidate::gated(a.leadership);
-  hasty.timeout = 1s;
-  Client writer(ClientDeps{a.sender, world, world.rng, nullptr, hasty});
+  Client writer(hasty_writer());
   scope.spawn("write", patch_thing(writer));
   server.delay = 3s;
   world.run_for(2s);
@@ -666,13 +672,8 @@ TEST_F(LeaseTest, AWriteThatWasGivenUpBeforeTheReleaseKeepsTheLease) {
 }
 
 TEST_F(LeaseTest, NothingIsSentWhileAReleaseWaitsForAnswers) {
-  process_a.spawn("a", a.lead(world));
-  world.run_for(20s);
-  process_a.stop();
-  world.settle();
-  server.delay = 3s;
-  scope.spawn("write", patch_thing(a.writer));
-  world.run_for(10ms);
+  lead_and_stop();
+  send_slowly(a.writer);
   std::optional<Status> released;
   scope.spawn("release", [](LeaderElector& elector, std::optional<Status>* into) -> Task<> {
     *into = co_await elector.release();
@@ -686,16 +687,9 @@ TEST_F(LeaseTest, NothingIsSentWhileAReleaseWaitsForAnswers) {
 }
 
 TEST_F(LeaseTest, TheLeaseIsKeptWhenAWriteHasNoAnswer) {
-  process_a.spawn("a", a.lead(world));
-  world.run_for(20s);
-  process_a.stop();
-  world.settle();
-  ClientConfig hasty = Candidate::gated(a.leadership);
-  hasty.timeout = 1s;
-  Client writer(ClientDeps{a.sender, world, world.rng, nullptr, hasty});
-  server.delay = 3s;
-  scope.spawn("write", patch_thing(writer));
-  world.run_for(10ms);
+  lead_and_stop();
+  Client writer(hasty_writer());
+  send_slowly(writer);
   server.delay = Duration(0);
   EXPECT_EQ(run(a.elector.release()).error().code(), Errc::timeout);
   EXPECT_EQ(field("holderIdentity"), "\"a\"") << "the server may act on it later";

@@ -25,6 +25,33 @@ class PlacementsBesideKueue : public OneCluster {
     world_.settle();
   }
 
+  /// Another process of the same cluster, behind a network of its own.
+  struct Replica {
+    explicit Replica(PlacementsBesideKueue& test)
+        : world(test.world_),
+          sender(test.cluster_.sender(), world, world.rng, faults),
+          client(deps()),
+          scope(world.executor()),
+          hub({client, client, world, world.rng, scope, Log()}, test.config_) {}
+    ~Replica() {
+      scope.stop();
+      world.settle();
+    }
+    kube::ClientDeps deps() {
+      kube::ClientDeps deps{sender, world, world.rng, nullptr, {}};
+      deps.credentials = std::make_shared<kube::StaticToken>(TestCluster::manager_token);
+      return deps;
+    }
+    void sync() { scope.spawn("caches of a replica", hub.sync()); }
+
+    sim::World& world;
+    std::shared_ptr<kube::NetworkFaults> faults = std::make_shared<kube::NetworkFaults>();
+    kube::FaultySender sender;
+    kube::Client client;
+    TaskScope scope;
+    manager::PlacementHub hub;
+  };
+
   void start() {
     std::ifstream stream("examples/placement/ocm.yaml");
     std::stringstream text;
@@ -277,56 +304,40 @@ TEST_F(PlacementsBesideKueue, AReplicaThatBeginsToLeadSeesWhatItsSilentWatchesDi
   start_with_managed_clusters();
   give_token_and_rights();
   say_active("east");
-  const auto faults = std::make_shared<kube::NetworkFaults>();
-  kube::FaultySender sender(cluster_.sender(), world_, world_.rng, faults);
-  kube::ClientDeps deps{sender, world_, world_.rng, nullptr, {}};
-  deps.credentials = std::make_shared<kube::StaticToken>(TestCluster::manager_token);
-  kube::Client client(std::move(deps));
-  TaskScope scope(world_.executor());
-  manager::PlacementHub standby({client, client, world_, world_.rng, scope, Log()}, config_);
-  scope.spawn("caches of the standby", standby.sync());
-  until("the standby has synced", [&] { return standby.synced(); });
-  faults->half_open_watch = 1;
+  Replica standby(*this);
+  standby.sync();
+  until("the standby has synced", [&] { return standby.hub.synced(); });
+  standby.faults->half_open_watch = 1;
   make_workload();
   EXPECT_TRUE(apply_as_kueue(std::string(one_check) + R"(,"nominatedClusterNames":["east"])"));
   settle();
   scope_.stop();
   world_.settle();
-  faults->half_open_watch = 0;
+  standby.faults->half_open_watch = 0;
   std::optional<Status> taken_over;
-  const auto take_over = [&]() -> Task<> { taken_over = co_await standby.take_over(); };
-  scope.spawn("take over", take_over());
+  const auto take_over = [&]() -> Task<> { taken_over = co_await standby.hub.take_over(); };
+  standby.scope.spawn("take over", take_over());
   settle();
   EXPECT_TRUE(taken_over && *taken_over);
   EXPECT_TRUE(cluster_.remove(api::ManagedCluster::resource, api::ObjectKey("east")));
   settle();
   EXPECT_EQ(lacking().substr(0, 20), "True WorkloadsRemain");
   EXPECT_TRUE(cluster_.get<api::Secret>(secret_));
-  scope.stop();
-  world_.settle();
 }
 
 TEST_F(PlacementsBesideKueue, TheHubMustBeKnownBeforeWorkersAreMade) {
   start_with_managed_clusters();
-  const auto faults = std::make_shared<kube::NetworkFaults>();
-  faults->concerns = [](const net::HttpRequest& request) {
+  Replica other(*this);
+  other.faults->concerns = [](const net::HttpRequest& request) {
     return request.target.find("namespaces/kube-system") != std::string::npos &&
            request.target.find("kube-system/") == std::string::npos;
   };
-  faults->server_error = 1;
-  kube::FaultySender sender(cluster_.sender(), world_, world_.rng, faults);
-  kube::ClientDeps deps{sender, world_, world_.rng, nullptr, {}};
-  deps.credentials = std::make_shared<kube::StaticToken>(TestCluster::manager_token);
-  kube::Client client(std::move(deps));
-  TaskScope scope(world_.executor());
-  manager::PlacementHub other({client, client, world_, world_.rng, scope, Log()}, config_);
-  scope.spawn("caches", other.sync());
+  other.faults->server_error = 1;
+  other.sync();
   world_.run_for(std::chrono::minutes(2));
-  EXPECT_FALSE(other.synced());
-  faults->server_error = 0;
-  EXPECT_TRUE(world_.run_for(std::chrono::minutes(1), [&] { return other.synced(); }));
-  scope.stop();
-  world_.settle();
+  EXPECT_FALSE(other.hub.synced());
+  other.faults->server_error = 0;
+  EXPECT_TRUE(world_.run_for(std::chrono::minutes(1), [&] { return other.hub.synced(); }));
 }
 
 TEST_F(PlacementsBesideKueue, TheHubItselfIsNoWorkerOfItsOwn) {

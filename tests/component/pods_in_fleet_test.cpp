@@ -49,6 +49,15 @@ spec:
     until("that is known",
           [&] { return cluster_.get(pods(), key("p"))["status"]["phase"] == "Running"; });
   }
+  /// The worker takes its place back, and it fails.
+  void lose_place(TestCluster& worker) {
+    ASSERT_TRUE(worker.patch(api::LocalQueue::resource, key("main"),
+                             R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+    until("it is to end there",
+          [&] { return worker.get(pods(), key("p"))["metadata"].contains("deletionTimestamp"); });
+    ASSERT_TRUE(worker.patch(pods(), key("p"), R"({"status": {"phase": "Failed"}})", "status"));
+    settle(5s);
+  }
   static bool gated(const Json& pod) { return pod["spec"].contains("schedulingGates"); }
 };
 
@@ -109,12 +118,7 @@ TEST_F(PodsInFleet, APodThatLostItsPlaceOnAWorkerRunsOnAnotherOne) {
   const std::string host = *workload_of("p")->status.cluster_name;
   TestCluster& other = *workers_.at(host == "east" ? "west" : "east").cluster;
   run_pod(first);
-  ASSERT_TRUE(first.patch(api::LocalQueue::resource, key("main"),
-                          R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
-  until("it is to end there",
-        [&] { return first.get(pods(), key("p"))["metadata"].contains("deletionTimestamp"); });
-  ASSERT_TRUE(first.patch(pods(), key("p"), R"({"status": {"phase": "Failed"}})", "status"));
-  settle(5s);
+  lose_place(first);
   EXPECT_NE(cluster_.get(pods(), key("p"))["status"]["phase"], "Failed");
   EXPECT_TRUE(other.get(pods(), key("p")).is_null()) << "it is not gone from the first one yet";
   ASSERT_TRUE(first.patch(pods(), key("p"), R"({"metadata": {"finalizers": null}})"));
@@ -137,12 +141,7 @@ TEST_F(PodsInFleet, APodThatLostItsPlaceWhileTheHubWasAwayHasNotFailed) {
     const char* both = R"({"metadata": {"finalizers": ["kueue.x-k8s.io/managed", "a/kubelet"]}})";
     if (managed) ASSERT_TRUE(there.patch(pods(), key("p"), both));
     network_.faults("east").partitioned = true;
-    ASSERT_TRUE(there.patch(api::LocalQueue::resource, key("main"),
-                            R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
-    until("it is to end there",
-          [&] { return there.get(pods(), key("p"))["metadata"].contains("deletionTimestamp"); });
-    ASSERT_TRUE(there.patch(pods(), key("p"), R"({"status": {"phase": "Failed"}})", "status"));
-    settle(5s);
+    lose_place(there);
     const auto copy = there.list<api::Workload>().front();
     EXPECT_FALSE(api::is_true(copy.status.conditions, "Finished"));
     EXPECT_EQ(api::is_true(copy.status.conditions, "QuotaReserved"), !managed);
