@@ -411,7 +411,7 @@ Task<Result<jobs::JobPtr>> LocalCluster::fetch_job(jobs::JobId id) {
   auto text = co_await client_.get_raw(id.kind->resource(), id.key);
   const bool gone = !text && text.error().code() == Errc::not_found;
   // What may not be read is known by its watch alone.
-  if (text || gone || text.error().code() == Errc::denied) unsure_jobs_.erase(id);
+  if (text || gone || kube::is_forbidden(text.error())) unsure_jobs_.erase(id);
   if (!text && !gone) co_return text.error().within(id.str());
   if (!text) {
     jobs.observe_absent(id, before);

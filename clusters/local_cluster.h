@@ -96,6 +96,7 @@ class LocalCluster {
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
   /// Whether a write of the job may have happened that the cache does not have.
   bool unsure(const jobs::JobId& id) const { return unsure_jobs_.contains(id); }
+  bool unsure_of_jobs() const { return !unsure_jobs_.empty(); }
   /// Reads one object of a composed job from the API server, and tells the cache; null when it is
   /// gone.
   Task<Result<jobs::JobPtr>> fetch_job(jobs::JobId id);

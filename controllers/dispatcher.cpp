@@ -100,6 +100,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     if (!after) {
       copied_.erase(key);
       refused_status_.erase(key);
+      without_quota_.erase(key);
       compared_.erase(key);
       requests_.forget(key);
       watch_.forget();
@@ -500,11 +501,22 @@ void Dispatcher::complete(const api::ObjectKey& key, TimePoint now, dispatch::Gr
   add_gates(key, group);
   add_attempts(key, now, group);
   add_comparison(key, group);
+  add_quota_loss(key, group);
   if (const auto refused = refused_status_.find(key); refused != refused_status_.end()) {
     const Duration past = deps_.local.clock.steady() - refused->second.since;
     local.status_refused = dispatch::Failing{now - past, refused->second.why};
   }
   tell_unreadable(key, *group);
+}
+
+void Dispatcher::add_quota_loss(const api::ObjectKey& key, dispatch::GroupView* group) {
+  const auto worker = group->clusters.find(group->local.cluster_name);
+  if (worker == group->clusters.end() || !worker->second.job_without_quota) {
+    without_quota_.erase(key);
+    return;
+  }
+  const SteadyPoint now = deps_.local.clock.steady();
+  worker->second.job_without_quota_for = now - without_quota_.try_emplace(key, now).first->second;
 }
 
 void Dispatcher::add_comparison(const api::ObjectKey& key, dispatch::GroupView* group) {

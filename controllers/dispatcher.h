@@ -120,6 +120,7 @@ class Dispatcher {
   Task<> follow_room();
   std::optional<dispatch::Failing> failing(const std::string& cluster, const api::ObjectKey& key,
                                            WorkerVerb verb, TimePoint now) const;
+  void add_quota_loss(const api::ObjectKey& key, dispatch::GroupView* group);
   void add_gates(const api::ObjectKey& key, dispatch::GroupView* group) const;
   bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;
 
@@ -185,6 +186,9 @@ class Dispatcher {
     std::string why;
   };
   std::map<api::ObjectKey, RefusedStatus> refused_status_;
+  /// Workloads whose Job runs without quota on its worker: since when that is seen. The clocks of
+  /// workers tell another time.
+  std::map<api::ObjectKey, SteadyPoint> without_quota_;
   dispatch::HeadStarts head_starts_;
   /// Workloads and the places, empty for the hub, of which tell_unreadable() spoke.
   std::set<std::pair<api::ObjectKey, std::string>> unreadable_;

@@ -4,6 +4,7 @@
 #include "jobs/job_notes.h"
 #include "jobs/naming.h"
 #include "lib/api/names.h"
+#include "lib/kube/status.h"
 #include "lifecycle/lifecycle.h"
 
 #include <nlohmann/json.hpp>
@@ -173,7 +174,7 @@ Task<Result<bool>> JobReconciler::is_there(JobPtr job) {
   bool there = false;
   for (const JobPtr& one : jobs::objects_of(job)) {
     const auto found = co_await cluster_.fetch_job(jobs::id_of(*one));
-    if (!found && found.error().code() != Errc::denied) co_return found.error();
+    if (!found && !kube::is_forbidden(found.error())) co_return found.error();
     there = !found || (*found && (*found)->metadata().uid == one->metadata().uid);
     if (there) break;
   }
@@ -202,14 +203,27 @@ Task<> JobReconciler::work() {
   }
 }
 
+/// A job that may have been started is not taken for one that waits, nor is a composed job of which
+/// a member may have been.
+Task<Status> JobReconciler::settle(JobId id) {
+  if (!cluster_.unsure_of_jobs()) co_return ok();
+  std::vector<JobId> written = {id};
+  if (const JobPtr job = cluster_.jobs.get(id)) {
+    for (const JobPtr& one : jobs::objects_of(job)) written.push_back(jobs::id_of(*one));
+  }
+  for (const JobId& one : written) {
+    if (!cluster_.unsure(one)) continue;
+    const auto read = co_await cluster_.fetch_job(one);
+    if (!read && cluster_.unsure(one)) co_return read.error();
+  }
+  co_return ok();
+}
+
 Task<Status> JobReconciler::reconcile(JobId id) {
   const Status released = co_await release_orphans(id);
   if (!released) co_return released;
-  // A job that may have been started is not taken for one that waits.
-  if (cluster_.unsure(id)) {
-    const auto read = co_await cluster_.fetch_job(id);
-    if (!read && cluster_.unsure(id)) co_return read.error();
-  }
+  const Status settled = co_await settle(id);
+  if (!settled) co_return settled;
   JobPtr job = cluster_.jobs.get(id);
   if (!job) {
     told_.erase(id);

@@ -34,6 +34,7 @@ class JobReconciler {
   void watch_needs();
   Task<> work();
   Task<Status> reconcile(jobs::JobId id);
+  Task<Status> settle(jobs::JobId id);
   Task<Status> release_orphans(jobs::JobId id);
   Task<Status> apply(jobs::JobPtr job, jobs::JobAction action);
   void enqueue_owners(const api::Workload& workload);

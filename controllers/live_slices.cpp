@@ -160,8 +160,7 @@ void read_slices(const clusters::RemoteCluster& remote, const clusters::LocalClu
   if (!jobs::was_replaced(*named)) return;
   // The worker has replaced it by another one, which the job does not name yet.
   if (!next) {
-    worker->without_quota_since =
-        api::find_condition(named->status.conditions, conditions::finished)->last_transition_time;
+    worker->without_quota = true;
   } else if (next->metadata.key() == workload) {
     worker->handing_over = worker->handing_over || worker->job_shared;
   }

@@ -270,7 +270,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   view.certainty = worker.certainty;
   if (worker.copy) view.copy = read_copy(worker, local);
   view.job_handing_over = worker.handing_over;
-  view.job_without_quota_since = worker.without_quota_since;
+  view.job_without_quota = worker.without_quota;
   view.job_out_of_time = worker.named_out_of_time;
   if (worker.job) {
     view.job = RemoteJob::ours;
@@ -454,10 +454,7 @@ Json job_update(const jobs::GenericJob& job, const jobs::GenericJob& remote,
 std::optional<std::string> place_of_replaced(const jobs::Lookup& hub,
                                              const api::Workload& workload) {
   if (!jobs::is_slice(workload)) return std::nullopt;
-  const std::string& replaced = jobs::replaced_slice(workload);
-  const std::string prefix = workload.metadata.ns + "/";
-  if (!replaced.starts_with(prefix)) return std::nullopt;
-  const auto before = hub.workload({workload.metadata.ns, replaced.substr(prefix.size())});
+  const jobs::WorkloadPtr before = jobs::find_replaced(hub, workload);
   // One that is over left its place to this slice long ago, which has lost it since.
   if (!before || !is_placed(hub, *before)) return std::nullopt;
   const bool theirs = before->metadata.controller() && workload.metadata.controller() &&

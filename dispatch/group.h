@@ -52,9 +52,8 @@ struct WorkerView {
   /// It runs under this slice and is to be given to a later one, or its manager may not know yet
   /// that it was.
   bool handing_over = false;
-  /// The worker has replaced the slice under which it runs, and no other one has quota there. Since
-  /// when, by the worker's clock.
-  std::optional<TimePoint> without_quota_since;
+  /// The worker has replaced the slice under which it runs, and no other one has quota there.
+  bool without_quota = false;
   std::optional<TimePoint> named_out_of_time;  ///< of that slice: see RemoteCopy
   std::string replaces;  ///< name of the slice that the copy is to replace; empty: not known
   bool strays = false;   ///< of a job of several objects: some have none on the hub any more

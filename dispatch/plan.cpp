@@ -485,8 +485,8 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
   if (v.job_out_of_time) return reject_overlong(std::move(plan), name);
   const bool useless = v.copy && is_useless(*v.copy);
   // A copy that is gone by now had taken over there, and the Job runs without quota.
-  if (const auto since = v.job_without_quota_since) {
-    const Duration left = *since + quota_again_within - now;
+  if (v.job_without_quota) {
+    const Duration left = quota_again_within - v.job_without_quota_for;
     if (v.copy && !useless && left > Duration(0)) {
       look_again(&plan, left);
       return plan;

@@ -212,8 +212,9 @@ struct ClusterView {
   /// the worker's manager may not know yet that it was. Also when that Job is not seen yet.
   bool job_handing_over = false;
   /// The worker has replaced the slice under which the Job runs, and the one that replaced it has
-  /// no quota there any more. Since when it was replaced, by the worker's clock.
-  std::optional<TimePoint> job_without_quota_since;
+  /// no quota there, or not yet. And how long that has been seen.
+  bool job_without_quota = false;
+  Duration job_without_quota_for{0};
   /// When the worker evicted that slice because the Job ran for as long as it may.
   std::optional<TimePoint> job_out_of_time;
   /// The hub's Job was changed in a way that this one is to follow, such as its scale.

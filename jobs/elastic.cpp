@@ -179,6 +179,13 @@ const std::string& replaced_slice(const api::Workload& workload) {
   return workload.metadata.annotation(key);
 }
 
+WorkloadPtr find_replaced(const Lookup& objects, const api::Workload& workload) {
+  const std::string& replaced = replaced_slice(workload);
+  const std::string prefix = workload.metadata.ns + "/";
+  if (!replaced.starts_with(prefix)) return nullptr;
+  return objects.workload({workload.metadata.ns, replaced.substr(prefix.size())});
+}
+
 bool was_replaced(const api::Workload& workload) {
   return finished_for(workload, api::reasons::workload_slice_replaced);
 }

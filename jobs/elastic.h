@@ -1,5 +1,6 @@
 #pragma once
 
+#include "jobs/lookup.h"
 #include "jobs/plan.h"
 
 /// Elastic jobs: their parallelism may change while they run. When a job shrinks, its Workload
@@ -22,6 +23,8 @@ bool is_marked_elastic(const GenericJob& job);
 bool is_slice(const api::Workload& workload);
 /// "namespace/name" of the slice that the Workload is to replace; empty for the first one.
 const std::string& replaced_slice(const api::Workload& workload);
+/// That slice, if it is there.
+WorkloadPtr find_replaced(const Lookup& objects, const api::Workload& workload);
 /// A larger slice has taken over from the Workload.
 bool was_replaced(const api::Workload& workload);
 

@@ -245,10 +245,10 @@ std::vector<JobAction> finish_all(const JobView& view) {
   return out;
 }
 
-/// The manager of a worker has evicted a job of a hub, which runs it again.
-bool was_taken_back(const JobView& view, const api::Workload& workload) {
-  return view.prebuilt && view.job->lost_place() &&
-         api::is_true(workload.status.conditions, evicted);
+/// The manager of a worker has evicted a job of a hub, which runs it again. By now the Workload may
+/// have quota again.
+bool was_taken_back(const JobView& view) {
+  return view.prebuilt && view.job->lost_place();
 }
 
 /// A job of a hub has ended and is deleted, as by its own controller: the hub learns how it ended
@@ -258,7 +258,7 @@ std::optional<JobAction> tell_end(const JobView& view) {
   const auto end = view.job->finished();
   if (!end || !workload || !owned_by(*workload, *view.job)) return {};
   if (is_finished(*workload) || workload->metadata.deleting()) return {};
-  if (was_taken_back(view, *workload)) return {};
+  if (was_taken_back(view)) return {};
   const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
   return FinishWorkload{workload, reason, end->message};
 }
@@ -406,9 +406,12 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   // 6. The Workload is being deleted.
   if (workload->metadata.deleting()) return in_order({deleted_workload(view, workload)});
   // 7. The job ended.
-  if (end && was_taken_back(view, *workload)) {
+  if (end && was_taken_back(view)) {
     std::vector<JobAction> actions = in_order({let_go(view.job)});
-    if (has_reservation(*workload)) actions.insert(actions.begin(), DropReservation{workload});
+    const bool keeps = !api::is_true(workload->status.conditions, evicted);
+    if (has_reservation(*workload) && !keeps) {
+      actions.insert(actions.begin(), DropReservation{workload});
+    }
     return actions;
   }
   if (end) {

@@ -40,6 +40,8 @@ struct LifecycleView {
   /// Names of the admission checks that the workload needs now, sorted; see
   /// admission::StatusReader::required_checks().
   std::vector<std::string> required_checks;
+  /// It is a slice that replaces one which was evicted: nothing runs on the quota of that one.
+  bool replaces_evicted = false;
   /// The reason for which a workload of the same class did not fit, when this one is parked for it;
   /// see admission::StatusReader::bypassed().
   std::string bypassed;

@@ -343,6 +343,13 @@ INSTANTIATE_TEST_SUITE_P(
              with_checks(missing(true)), "QuotaReserved", "True QuotaReserved: m"},
         Case{"nor_without_its_cluster_queue", larger_slice("default/small"), missing(false),
              "QuotaReserved", "True QuotaReserved: m"},
+        Case{"but_from_one_that_replaces_a_slice_that_was_evicted", larger_slice("default/small"),
+             [] {
+               LifecycleView view = with_checks(stopped(true, hold));
+               view.replaces_evicted = true;
+               return view;
+             }(),
+             "QuotaReserved", "False Suspended: LocalQueue main is stopped"},
         Case{"but_from_one_whose_job_was_stopped", evicted_once(larger_slice("default/small")),
              with_checks(stopped(true, hold)), "QuotaReserved",
              "False Suspended: LocalQueue main is stopped"},

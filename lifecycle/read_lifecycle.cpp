@@ -1,5 +1,7 @@
 #include "lifecycle/read_lifecycle.h"
 
+#include "jobs/elastic.h"
+
 namespace regatta::lifecycle {
 
 LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::StatusReader& admission,
@@ -16,6 +18,8 @@ LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::Statu
     const bool active = admission.activity(view.cluster_queue_name).active;
     view.cluster_queue = {true, active, queue->spec.stop_policy, queue->metadata.deleting()};
   }
+  const jobs::WorkloadPtr replaced = jobs::find_replaced(objects, workload);
+  view.replaces_evicted = replaced && is_evicted(*replaced);
   view.bypassed = admission.bypassed(workload.metadata.key());
   view.required_checks = admission.required_checks(workload);
   return view;

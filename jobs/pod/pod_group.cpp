@@ -306,16 +306,18 @@ bool PodGroup::active() const {
   return std::any_of(pods_.begin(), pods_.end(), [](const PodPtr& pod) { return pod->active(); });
 }
 
-/// On one cluster, as in Kueue, a group that is not to be retried ends with an eviction, too. A hub
-/// runs it again.
+/// On one cluster, as in Kueue, a group that is not to be retried ends with an eviction, too, and
+/// without Pods that are gone. A hub runs it again, and sends the Pods again that its group has.
 std::optional<Finished> PodGroup::finished() const {
   const auto places = total();
   if (!places || says(api::annotations::pod_group_serving, "true")) return std::nullopt;
   std::int32_t succeeded = 0;
-  bool goes_on = false, retriable = true;
+  const bool of_hub = api::made_on_hub(metadata_);
+  bool goes_on = of_hub && std::ssize(pods_) < *places;
+  bool retriable = true;
   for (const PodPtr& pod : pods_) {
     if (pod->phase() == "Succeeded") ++succeeded;
-    if (!pod->ended() || (api::made_on_hub(metadata_) && pod->lost_place())) goes_on = true;
+    if (!pod->ended() || (of_hub && pod->lost_place())) goes_on = true;
     const std::string retries(api::annotations::retriable_in_group);
     if (pod->metadata().annotation(retries) == "false") retriable = false;
   }

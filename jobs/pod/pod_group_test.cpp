@@ -320,6 +320,17 @@ TEST(PodGroup, a_group_of_a_hub_has_not_ended_when_its_manager_takes_its_place_b
   EXPECT_EQ(group_of(pods)->finished()->message, "Pods succeeded: 0/2.");
 }
 
+TEST(PodGroup, a_group_of_a_hub_has_not_ended_when_the_pod_that_lost_its_place_is_gone) {
+  Json ended = member("a", succeeded);
+  ended.merge_patch(Json::parse(R"({"metadata": {
+      "annotations": {"kueue.x-k8s.io/retriable-in-group": "false"},
+      "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"}}})"));
+  EXPECT_FALSE(group_of({ended})->finished()) << "the hub has another one";
+  ended["metadata"]["labels"].erase("kueue.x-k8s.io/multikueue-origin");
+  ASSERT_TRUE(group_of({ended})->finished());
+  EXPECT_EQ(group_of({ended})->finished()->message, "Pods succeeded: 1/2.");
+}
+
 TEST(PodGroup, a_pod_of_a_hub_that_goes_in_vain_is_let_go_so_that_the_hub_makes_it_anew) {
   const char* of_hub = R"({"metadata": {"labels": {"kueue.x-k8s.io/multikueue-origin": "hub"}}})";
   Json idle = member("a", starts), other = member("b", runs);

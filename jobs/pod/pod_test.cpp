@@ -57,6 +57,34 @@ std::string plan_of(const Json& json, const WorkloadPtr& workload, bool dispatch
   return describe(actions);
 }
 
+/// Of a Pod that a hub has sent.
+std::string plan_on_worker(const Json& json, const WorkloadPtr& workload) {
+  JobView view;
+  view.job = pod(json);
+  view.managed = view.prebuilt = true;
+  view.prebuilt_workload = workload;
+  view.owned = {workload};
+  view.infos.resize(1);
+  view.policy.wait_for_pods_ready = false;
+  return describe(plan_job(view));
+}
+
+TEST(Pod, one_of_a_hub_that_lost_its_place_has_not_failed_when_there_is_quota_again) {
+  Json json = pod_json(R"({"metadata": {"deletionTimestamp": "2026-01-01T10:00:00Z",
+      "labels": {"kueue.x-k8s.io/prebuilt-workload-name": "pod-p"}},
+    "spec": {"schedulingGates": null, "nodeName": "n"},
+    "status": {"phase": "Failed", "conditions": [{"type": "TerminationTarget", "status": "True",
+      "reason": "WorkloadEvictedDueToPreempted"}]}})");
+  const WorkloadPtr evicted = workload_with({"QuotaReserved", "Admitted", "Evicted"});
+  const WorkloadPtr again = workload_with({"QuotaReserved", "Admitted"});
+  EXPECT_EQ(plan_on_worker(json, evicted), "drop reservation, let job go");
+  EXPECT_EQ(plan_on_worker(json, again), "let job go");
+  json["metadata"].erase("finalizers");
+  EXPECT_EQ(plan_on_worker(json, again), "release workload " + again->metadata.name);
+  json["status"].erase("conditions");
+  EXPECT_EQ(plan_on_worker(json, again).substr(0, 6), "finish") << "it failed by itself";
+}
+
 TEST(Pod, a_role_is_what_quota_and_the_scheduler_see) {
   const auto hash = [](const char* spec) { return role_hash(Json::parse(spec)); };
   const std::string plain = hash(R"({"containers": [{"name": "a", "image": "i",

@@ -90,6 +90,11 @@ struct ListLimits {
   std::size_t bytes_max = 8ULL << 30;   ///< their JSON texts
   std::string setting;  ///< where it is configured, for messages: "multiKueue.workerLimits"
 
+  /// In pages of so many, objects_max objects are no more than pages_max pages.
+  std::int64_t page_min() const {
+    const std::size_t pages = std::max<std::size_t>(pages_max, 1);
+    return static_cast<std::int64_t>(objects_max / pages + (objects_max % pages != 0));
+  }
   /// The server may not have as many bytes as every server may have.
   bool is_close() const { return bytes_max < ListLimits().bytes_max; }
   Error beyond_pages() const { return beyond(pages_max, "pages"); }

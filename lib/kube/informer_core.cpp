@@ -3,6 +3,7 @@
 #include "lib/base/check.h"
 #include "lib/base/json_access.h"
 #include "lib/base/limited_text.h"
+#include "lib/kube/status.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
@@ -228,15 +229,25 @@ Task<Status> InformerCore::fill_from_list() {
     options.limit = 0;
     version = co_await deps_.client.list_raw(resource_, options_.ns, options, add);
   }
-  // A page that did not come in time may have been too much to ask for.
-  const bool late = !version && version.error().code() == Errc::timeout;
-  if (late) page_limit_ = smaller_page(page_limit_);
+  note_page(version ? std::nullopt : std::optional(version.error().code()));
   if (!version) co_return version.error();
-  page_limit_ = std::min(2 * page_limit_, options_.page_limit);
   if (!named) co_return named.error().within("list of " + resource_.group_resource());
   ++health_.lists;
   replace_store(std::move(listing), std::move(*version));
   co_return ok();
+}
+
+/// A page that did not come in time may have been too much to ask for. Or the server was away: so
+/// pages never become so small that a list within the limits is one of too many pages.
+void InformerCore::note_page(std::optional<Errc> failure) {
+  if (!failure) {
+    page_limit_ = std::min(2 * page_limit_, options_.page_limit);
+  } else if (*failure == Errc::timeout) {
+    const std::int64_t least = deps_.client.config().list_limits.page_min();
+    page_limit_ = std::min(std::max(smaller_page(page_limit_), least), options_.page_limit);
+  } else if (*failure == Errc::too_large) {
+    page_limit_ = options_.page_limit;
+  }
 }
 
 // --- rest ---
@@ -414,9 +425,8 @@ void InformerCore::note_failure(const Error& error) {
 
 /// A resource that was served and has objects here is not believed to be gone.
 bool InformerCore::says_absent(const Error& failure) const {
-  const bool forbidden = failure.details() && failure.details()->http_status == 403;
   const bool says_so =
-      failure.code() == Errc::not_found || (options_.forbidden_is_absent && forbidden);
+      failure.code() == Errc::not_found || (options_.forbidden_is_absent && is_forbidden(failure));
   return options_.absent_retry > Duration(0) && says_so && version_.empty() && store_.empty();
 }
 

@@ -186,6 +186,7 @@ class InformerCore {
   /// order.
   Task<Status> follow();
   Task<Status> fill_from_list();
+  void note_page(std::optional<Errc> failure);
   bool may_rest() const;
   Task<> rest();
   Task<> roused();

@@ -222,6 +222,7 @@ TEST_F(InformerTest, OneEventBeforeAnOrderlyEndIsNoProgress) {
 }
 
 TEST_F(InformerTest, AfterAPageThatDidNotComeInTimeASmallerOneIsAskedFor) {
+  limit({.pages_max = 1'000'000});
   answer_watches([](auto&) {});
   server.delay = 1min;
   auto& things = begin();
@@ -237,6 +238,34 @@ TEST_F(InformerTest, AfterAPageThatDidNotComeInTimeASmallerOneIsAskedFor) {
   world.run_for(1s);
   EXPECT_EQ(requests_with("limit=250"), 2u) << "the page grows again";
   EXPECT_EQ(requests_with("limit=500"), 2u);
+}
+
+/// A server that was away for long is no reason to ask for more pages than a list may have.
+TEST_F(InformerTest, AfterALongSilenceAListWithinTheLimitsStillComes) {
+  limit({.pages_max = 4, .objects_max = 400});
+  answer_watches([](auto&) {});
+  server.delay = 1min;
+  begin();
+  world.run_for(30min);
+  ASSERT_EQ(requests_with("limit=10&"), 0u);
+  EXPECT_GT(requests_with("limit=100"), 5u);
+  server.delay = Duration(0);
+  EXPECT_TRUE(world.run_for(1min, [&] { return informer->has_synced(); }));
+}
+
+TEST_F(InformerTest, AfterAListThatWasBeyondALimitPagesHaveTheirFormerSize) {
+  limit({.pages_max = 4, .objects_max = 400});
+  server.delay = 1min;
+  begin();
+  world.run_for(5min);
+  server.seen.clear();
+  server.delay = Duration(0);
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(200, list_text("10", {thing_json("a", "1")}, "more"));
+  };
+  world.run_for(20min);
+  EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+  EXPECT_GT(requests_with("limit=500"), 3u);
 }
 
 TEST_F(InformerTest, AListBeyondALimitIsAskedForSeldom) {

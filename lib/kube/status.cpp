@@ -130,6 +130,10 @@ std::string_view reason_of(const Error& e) {
   return e.details() ? std::string_view(e.details()->reason) : std::string_view();
 }
 
+bool is_forbidden(const Error& e) {
+  return e.code() == Errc::denied && e.details() && e.details()->http_status == 403;
+}
+
 bool is_refusal(const Error& e) {
   const bool unknown_user = e.details() && e.details()->http_status == 401;
   return e.code() == Errc::invalid || (e.code() == Errc::denied && !unknown_user);

@@ -21,6 +21,10 @@ std::string_view reason_of(const Error& e);
 /// server refused it. If so, read again before deciding anything.
 bool may_have_happened(const Error& e);
 
+/// Whether the server knows the user and does not let it. That is no failure which passes by
+/// itself.
+bool is_forbidden(const Error& e);
+
 /// Whether the server does not take what was written, and never will: a policy, a quota of objects,
 /// a webhook, the schema. That the credentials are no longer good is not the object's fault.
 bool is_refusal(const Error& e);

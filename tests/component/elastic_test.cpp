@@ -40,6 +40,10 @@ class ElasticJobs : public OneCluster {
     }
     return found;
   }
+  /// The slice that the one that is left is to replace.
+  std::string replaced_by_live() {
+    return live().at(0).metadata.annotation("kueue.x-k8s.io/workload-slice-replacement-for");
+  }
   std::string used() {
     const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
     return queue->status.flavors_reservation.at(0).resources.at(0).total.str();
@@ -56,8 +60,7 @@ class ElasticJobs : public OneCluster {
     apply(dump_json(pod));
   }
   void stop_queue(const std::string& policy) {
-    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                               R"({"spec":{"stopPolicy":")" + policy + "\"}}"));
+    set_stop_policy(policy);
     settle();
   }
   std::string template_annotation(const std::string& name) {
@@ -162,6 +165,31 @@ TEST_F(ElasticJobs, AJobWhoseLargerSliceStillWaitsForACheckRunsOnWhenItsQueueTak
   EXPECT_EQ(used(), "2") << "its pods are not gone yet";
   patch_job_status("j", R"({"status":{"active":null,"ready":0,"terminating":0}})");
   settle();
+  EXPECT_EQ(used(), "0");
+}
+
+/// Its former size was evicted before the larger one had quota, which it has from nothing then.
+TEST_F(ElasticJobs, AJobThatDoesNotRunGivesBackWhatItsLargerSliceHas) {
+  apply_check();
+  start_with_queues();
+  set_check_active(true);
+  require_check();
+  settle();
+  submit(2);
+  complete_check();
+  run_job("j", 2);
+  scale(5);
+  ASSERT_THAT(live(), SizeIs(2)) << "4 CPUs: the larger slice waits";
+  stop_queue("HoldAndDrain");
+  patch_job_status("j", R"({"status":{"active":null,"ready":0,"terminating":0}})");
+  settle();
+  ASSERT_EQ(used(), "0");
+  ASSERT_TRUE(job("j").spec.suspend.value_or(false));
+  scale(4);
+  stop_queue("None");
+  ASSERT_EQ(used(), "4");
+  ASSERT_FALSE(replaced_by_live().empty());
+  stop_queue("Hold");
   EXPECT_EQ(used(), "0");
 }
 

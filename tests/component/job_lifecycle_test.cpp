@@ -181,23 +181,38 @@ TEST_F(OneCluster, AJobRunsOnWhenTheFlavorWithItsTolerationsIsGone) {
 /// The watch of jobs is silent, and the answer to the start is lost.
 TEST_F(OneCluster, AJobThatMayHaveBeenStartedKeepsItsQuotaUntilItStopped) {
   start_with_queues();
-  const api::ObjectKey queue("cq");
-  manager_->faults().concerns = [](const net::HttpRequest& request) {
-    const bool watch = request.target.find("watch=") != std::string::npos;
-    return request.target.find("/jobs") != std::string::npos &&
-           (watch || request.method == "PATCH");
-  };
-  settle(20min);  // every watch is opened anew, so that only that of jobs falls silent
-  ASSERT_TRUE(
-      cluster_.patch(api::ClusterQueue::resource, queue, R"({"spec":{"stopPolicy":"Hold"}})"));
+  single_out("/jobs");
   apply(job_yaml("j"));
   settle();
   manager_->faults().half_open_watch = manager_->faults().lose_reply = 1;
-  ASSERT_TRUE(
-      cluster_.patch(api::ClusterQueue::resource, queue, R"({"spec":{"stopPolicy":"None"}})"));
+  const auto concerns_jobs = manager_->faults().concerns;
+  manager_->faults().concerns = [concerns_jobs](const net::HttpRequest& request) {
+    const bool watch = request.target.find("watch=") != std::string::npos;
+    return concerns_jobs(request) && (watch || request.method == "PATCH");
+  };
+  open_queue();
   until("started", [&] { return !job("j").spec.suspend.value_or(true); });
   run_job("j", 1);
   settle();
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle(30s);
+  ASSERT_EQ(job("j").status.active, 1) << "its pod has not ended";
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), testing::StartsWith("True"));
+}
+
+/// The same, and the server did not know the manager for a moment.
+TEST_F(OneCluster, AJobThatCouldNotBeReadMayHaveBeenStartedToo) {
+  start_with_queues();
+  single_out("/jobs");
+  apply(job_yaml("j"));
+  settle();
+  lose_writes_and_reads();
+  open_queue();
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  run_job("j", 1);
+  settle(1s);
+  hear_answers();
   ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
                              R"({"spec":{"active":false}})"));
   settle(30s);

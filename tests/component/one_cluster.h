@@ -85,6 +85,28 @@ spec: {controllerName: example.dev/check}
         api::ClusterQueue::resource, api::ObjectKey("cq"),
         R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})"));
   }
+  /// The queue is held, and from now on faults concern the objects below `path` alone. Every watch
+  /// is opened anew for that.
+  void single_out(const std::string& path) {
+    manager_->faults().concerns = [path](const net::HttpRequest& request) {
+      return request.target.find(path) != std::string::npos;
+    };
+    settle(20min);
+    set_stop_policy("Hold");
+  }
+  void open_queue() { set_stop_policy("None"); }
+  void set_stop_policy(const std::string& policy) {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                               R"({"spec":{"stopPolicy":")" + policy + R"("}})"));
+  }
+  /// As when an API server restarts: answers to writes are cut off, then it does not know the user,
+  /// and watches are silent.
+  void lose_writes_and_reads() {
+    kube::NetworkFaults& faults = manager_->faults();
+    faults.half_open_watch = faults.lose_reply = faults.withheld = 1;
+    faults.withheld_with = 401;
+  }
+  void hear_answers() { manager_->faults().lose_reply = manager_->faults().withheld = 0; }
   /// Runs for a while, long enough for every write that follows from another one.
   void settle(Duration time = 3s) { world_.run_for(time); }
   template <class Predicate>

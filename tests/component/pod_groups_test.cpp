@@ -5,6 +5,8 @@
 #include "manager/webhooks/job_reviews.h"
 #include "tests/component/one_cluster.h"
 
+#include <algorithm>
+
 namespace regatta::test_support {
 namespace {
 
@@ -140,6 +142,27 @@ TEST_F(PodGroups, AGroupIsAdmittedAsOneRunsAndEnds) {
   EXPECT_THAT(states(three), ElementsAre("Succeeded", "Succeeded", "Succeeded"));
   EXPECT_TRUE(group_workload()->metadata.finalizers.empty());
   EXPECT_EQ(pod_patches(), 6) << "opened once, let go once";
+}
+
+/// The watch of Pods is silent, the answers to their start are lost, and they cannot be read then.
+TEST_F(PodGroups, AGroupOfWhichAPodMayHaveBeenStartedKeepsItsQuotaUntilItEnded) {
+  start();
+  single_out("/pods");
+  apply_group(three, 3);
+  settle();
+  lose_writes_and_reads();
+  open_queue();
+  until("a Pod has started", [&] {
+    return std::ranges::any_of(three, [&](const auto& name) { return state(name) == "open kept"; });
+  });
+  hear_answers();
+  for (const std::string& name : three) {
+    if (state(name) == "open kept") run_pod(name);
+  }
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("g"), R"({"spec":{"active":false}})"));
+  settle(20s);
+  ASSERT_THAT(states(three), Contains("Running going kept"));
+  EXPECT_THAT(group_condition("QuotaReserved"), testing::StartsWith("True"));
 }
 
 TEST_F(PodGroups, APreemptedGroupHoldsItsQuotaUntilItsPodsHaveEnded) {

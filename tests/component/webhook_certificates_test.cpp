@@ -142,9 +142,9 @@ TEST_F(WebhookCertificates, an_empty_secret_is_filled_and_api_servers_are_told) 
 }
 
 TEST_F(WebhookCertificates, while_nothing_changes_only_versions_are_read) {
+  cluster_.install_crds();
   ASSERT_TRUE(cluster_.apply(empty_secret));
   ASSERT_TRUE(cluster_.apply(configuration));
-  cluster_.install_crds();
   Replica& replica = start();
   world_.run_for(30s);
   replica.requests.clear();

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <stdexcept>
+
 namespace regatta::test_support {
 namespace {
 
@@ -41,6 +43,27 @@ std::string plural_of(const Json& object, const apiserver::Server& server,
   const std::string bare = slash == std::string::npos ? version : version.substr(slash + 1);
   *type = server.registry().find_kind(group, bare, object.value("kind", ""));
   return *type ? (*type)->plural : "";
+}
+
+/// A server with the CRDs of the chart. To read them again for each cluster of each test would take
+/// a quarter of the time of all tests.
+const apiserver::Server& server_with_crds() {
+  struct Model {
+    Model() : world(1), cluster(world, "model") {
+      const api::ResourceInfo resource{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                                       "customresourcedefinitions", false};
+      for (const Json& definition : crd_manifests()) {
+        const auto made =
+            run(world, cluster.admin().create_raw(resource, "", dump_json(definition)));
+        if (!made)
+          throw std::runtime_error(std::string("a CRD is refused: ") + made.error().what());
+      }
+    }
+    sim::World world;
+    TestCluster cluster;
+  };
+  static Model model;
+  return model.cluster.server();
 }
 
 }  // namespace
@@ -109,12 +132,7 @@ TestCluster::TestCluster(sim::World& world, std::string name)
 TestCluster::~TestCluster() = default;
 
 void TestCluster::install_crds() {
-  for (const Json& definition : crd_manifests()) {
-    const api::ResourceInfo resource{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
-                                     "customresourcedefinitions", false};
-    const auto made = run(world_, admin_.create_raw(resource, "", dump_json(definition)));
-    if (!made) ADD_FAILURE() << made.error().what();
-  }
+  server_.start_as(server_with_crds());
 }
 
 Status TestCluster::apply(std::string_view yaml) {

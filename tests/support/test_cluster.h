@@ -62,7 +62,8 @@ class TestCluster {
   static constexpr const char* other_manager_token = "other-manager-token";
   static constexpr const char* limited_token = "limited-token";
 
-  /// Applies every CRD of charts/regatta/files/crds; the tests run in the source folder.
+  /// Every CRD of charts/regatta/files/crds, before anything else is written to this cluster; the
+  /// tests run in the source folder.
   void install_crds();
 
   // --- as a user with kubectl; a failure fails the test where `Status` is not returned ---
