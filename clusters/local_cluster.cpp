@@ -147,6 +147,10 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
     const bool waits = pod.spec.node_name.empty() && host != pod.spec.node_selector.end();
     return waits ? std::vector<std::string>{host->second} : std::vector<std::string>();
   });
+  // A write to what is gone has no effect any more.
+  jobs.on_transition([this](const jobs::JobId& id, const auto& /*before*/, const auto& after) {
+    if (!after) unsure_jobs_.erase(id);
+  });
   flavors.on_change([this](const api::ObjectKey&) { flavor_changed_.notify_all(); });
 }
 

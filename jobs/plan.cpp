@@ -6,6 +6,7 @@
 #include "jobs/plan_serving.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
+#include "lib/api/origin.h"
 #include "lib/api/own_names.h"
 #include "lib/api/owner_reference.h"
 #include "lib/api/reclaimable.h"
@@ -248,7 +249,19 @@ std::vector<JobAction> finish_all(const JobView& view) {
 /// The manager of a worker has evicted a job of a hub, which runs it again. By now the Workload may
 /// have quota again.
 bool was_taken_back(const JobView& view) {
-  return view.prebuilt && view.job->lost_place();
+  return api::made_on_hub(view.job->metadata()) && view.job->lost_place();
+}
+
+/// What is left of such a job goes, and the quota of an eviction. The hub makes another one.
+std::vector<JobAction> clear_away(const JobView& view, const WorkloadPtr& workload) {
+  std::vector<JobAction> out;
+  const bool leaves = api::is_true(workload->status.conditions, evicted);
+  if (has_reservation(*workload) && leaves) out.push_back(DropReservation{workload});
+  if (auto action = let_go(view.job)) out.push_back(std::move(*action));
+  if (!view.job->metadata().deleting()) {
+    out.push_back(DeleteJob{"Deleted what lost its place: the hub runs it again"});
+  }
+  return out;
 }
 
 /// A job of a hub has ended and is deleted, as by its own controller: the hub learns how it ended
@@ -406,14 +419,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   // 6. The Workload is being deleted.
   if (workload->metadata.deleting()) return in_order({deleted_workload(view, workload)});
   // 7. The job ended.
-  if (end && was_taken_back(view)) {
-    std::vector<JobAction> actions = in_order({let_go(view.job)});
-    const bool keeps = !api::is_true(workload->status.conditions, evicted);
-    if (has_reservation(*workload) && !keeps) {
-      actions.insert(actions.begin(), DropReservation{workload});
-    }
-    return actions;
-  }
+  if (end && was_taken_back(view)) return clear_away(view, workload);
   if (end) {
     const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
     return in_order({FinishWorkload{workload, reason, end->message}, let_go(view.job)});

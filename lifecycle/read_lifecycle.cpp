@@ -19,7 +19,7 @@ LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::Statu
     view.cluster_queue = {true, active, queue->spec.stop_policy, queue->metadata.deleting()};
   }
   const jobs::WorkloadPtr replaced = jobs::find_replaced(objects, workload);
-  view.replaces_evicted = replaced && is_evicted(*replaced);
+  view.replaces_evicted = replaced && is_evicted(*replaced) && !is_reserved(*replaced);
   view.bypassed = admission.bypassed(workload.metadata.key());
   view.required_checks = admission.required_checks(workload);
   return view;

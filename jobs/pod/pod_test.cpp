@@ -71,7 +71,8 @@ std::string plan_on_worker(const Json& json, const WorkloadPtr& workload) {
 
 TEST(Pod, one_of_a_hub_that_lost_its_place_has_not_failed_when_there_is_quota_again) {
   Json json = pod_json(R"({"metadata": {"deletionTimestamp": "2026-01-01T10:00:00Z",
-      "labels": {"kueue.x-k8s.io/prebuilt-workload-name": "pod-p"}},
+      "labels": {"kueue.x-k8s.io/prebuilt-workload-name": "pod-p",
+                 "kueue.x-k8s.io/multikueue-origin": "hub"}},
     "spec": {"schedulingGates": null, "nodeName": "n"},
     "status": {"phase": "Failed", "conditions": [{"type": "TerminationTarget", "status": "True",
       "reason": "WorkloadEvictedDueToPreempted"}]}})");
@@ -81,6 +82,11 @@ TEST(Pod, one_of_a_hub_that_lost_its_place_has_not_failed_when_there_is_quota_ag
   EXPECT_EQ(plan_on_worker(json, again), "let job go");
   json["metadata"].erase("finalizers");
   EXPECT_EQ(plan_on_worker(json, again), "release workload " + again->metadata.name);
+  json["metadata"].erase("deletionTimestamp");
+  EXPECT_EQ(plan_on_worker(json, again), "delete job") << "the request did not arrive";
+  Json of_user = json;
+  of_user["metadata"]["labels"].erase("kueue.x-k8s.io/multikueue-origin");
+  EXPECT_EQ(plan_on_worker(of_user, again).substr(0, 6), "finish") << "no hub runs it again";
   json["status"].erase("conditions");
   EXPECT_EQ(plan_on_worker(json, again).substr(0, 6), "finish") << "it failed by itself";
 }

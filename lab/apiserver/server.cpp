@@ -11,6 +11,7 @@
 #include "lab/apiserver/reviews.h"
 #include "lab/apiserver/traffic.h"
 #include "lab/terms.h"
+#include "lib/base/check.h"
 #include "lib/manifest/builtin/admission.h"
 #include "lib/manifest/builtin/builtin.h"
 #include "lib/manifest/json_access.h"
@@ -77,6 +78,7 @@ class Server::Impl {
     if (!restored) throw std::runtime_error(restored.error().what());
     definitions_.restore();
     seed();
+    seeded_ = core_.store.version();
   }
 
   Task<net::HttpResponse> handle(net::HttpRequest request) {
@@ -105,6 +107,7 @@ class Server::Impl {
   }
 
   void start_as(const Impl& model) {
+    REGATTA_CHECK(core_.store.version() == seeded_, "the server was written to before start_as()");
     Store::Snapshot snapshot = model.core_.store.snapshot();
     // The uid of kube-system is the identity of a cluster.
     snapshot.objects["namespaces"] = core_.store.shelf("namespaces").objects();
@@ -283,6 +286,7 @@ class Server::Impl {
   OpenApi openapi_;
   FaultInjector injector_;
   Traffic traffic_;
+  std::uint64_t seeded_ = 0;  ///< version of the store before the first request
 };
 
 Server::Server(Executor executor, Clock& clock, Rng& rng, ServerOptions options)

@@ -72,8 +72,10 @@ class ListMeter {
  public:
   explicit ListMeter(const ListLimits& limits) : limits_(limits) {}
 
-  Status add_page(std::size_t bytes) {
-    if (++pages_ > limits_.pages_max) return limits_.beyond_pages();
+  /// A page of `limit` objects at most.
+  Status add_page(std::int64_t limit, std::size_t bytes) {
+    smallest_ = limit > 0 ? std::min(smallest_, limit) : smallest_;
+    if (++pages_ > limits_.pages_of(smallest_)) return limits_.beyond_pages(smallest_);
     if ((bytes_ += bytes) > limits_.bytes_max) return limits_.beyond_bytes();
     return ok();
   }
@@ -84,6 +86,7 @@ class ListMeter {
 
  private:
   const ListLimits& limits_;
+  std::int64_t smallest_ = full_page;
   std::size_t pages_ = 0, objects_ = 0, bytes_ = 0;
 };
 
@@ -91,10 +94,8 @@ struct ListMetadata {
   std::string resource_version, continue_token;
 };
 
-Result<ListMetadata> read_page(std::string_view text, ListMeter* meter,
+Result<ListMetadata> read_page(std::string_view text,
                                const std::function<Status(std::string_view)>& take) {
-  const Status within_limits = meter->add_page(text.size());
-  if (!within_limits) return within_limits.error();
   const auto page = for_each_item(text, take);
   if (!page) return page.error();
   const Status readable = check_object_bytes(page->metadata.size());
@@ -126,6 +127,12 @@ Task<Result<std::string>> token_before(Clock& clock, SteadyPoint deadline,
 }
 
 }  // namespace
+
+std::size_t ListLimits::pages_of(std::int64_t limit) const {
+  if (limit <= 0 || limit >= full_page) return pages_max;
+  const auto size = static_cast<std::size_t>(limit);
+  return std::max(pages_max, objects_max / size + (objects_max % size != 0));
+}
 
 Error ListLimits::beyond(std::size_t limit, const char* what) const {
   std::string text = "more than " + std::to_string(limit) + " " + what;
@@ -318,7 +325,9 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
       continue;
     }
     if (!answer) co_return answer.error();
-    Result<ListMetadata> metadata = read_page(answer->body, &meter, take);
+    const Status within_limits = meter.add_page(limit, answer->body.size());
+    Result<ListMetadata> metadata =
+        within_limits ? read_page(answer->body, take) : within_limits.error();
     if (!metadata) {
       co_return metadata.error().within("list of " + resource.group_resource());
     }

@@ -28,10 +28,13 @@ struct GetOptions {
   std::string resource_version;
 };
 
+/// Objects a page, where nothing speaks for fewer.
+constexpr std::int64_t full_page = 500;
+
 struct ListOptions {
   std::string label_selector;
   std::string field_selector;
-  std::int64_t limit = 500;  ///< objects a page; 0 asks for everything at once
+  std::int64_t limit = full_page;  ///< objects a page; 0 asks for everything at once
   std::string resource_version;
   std::string resource_version_match;
   bool metadata_only = false;  ///< the items are PartialObjectMetadata
@@ -85,19 +88,17 @@ using OnItem = std::function<void(const Json& item, std::size_t bytes)>;
 /// How much a server may make us keep of one kind, so that it cannot exhaust our memory: by lists
 /// that never end, by what it adds in watches, or by its answers to reads and writes of one object.
 struct ListLimits {
-  std::size_t pages_max = 20'000;       ///< of one list
+  std::size_t pages_max = 20'000;       ///< of one list; see pages_of()
   std::size_t objects_max = 5'000'000;  ///< of one list, or held by an informer
   std::size_t bytes_max = 8ULL << 30;   ///< their JSON texts
   std::string setting;  ///< where it is configured, for messages: "multiKueue.workerLimits"
 
-  /// In pages of so many, objects_max objects are no more than pages_max pages.
-  std::int64_t page_min() const {
-    const std::size_t pages = std::max<std::size_t>(pages_max, 1);
-    return static_cast<std::int64_t>(objects_max / pages + (objects_max % pages != 0));
-  }
+  /// How many pages a list in pages of `limit` may have: pages_max, or, where fewer objects than
+  /// full_page were asked for, as many as objects_max may need.
+  std::size_t pages_of(std::int64_t limit) const;
   /// The server may not have as many bytes as every server may have.
   bool is_close() const { return bytes_max < ListLimits().bytes_max; }
-  Error beyond_pages() const { return beyond(pages_max, "pages"); }
+  Error beyond_pages(std::int64_t limit) const { return beyond(pages_of(limit), "pages"); }
   Error beyond_objects() const { return beyond(objects_max, "objects"); }
   Error beyond_bytes() const { return beyond(bytes_max, "bytes"); }
 

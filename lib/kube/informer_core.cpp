@@ -237,16 +237,12 @@ Task<Status> InformerCore::fill_from_list() {
   co_return ok();
 }
 
-/// A page that did not come in time may have been too much to ask for. Or the server was away: so
-/// pages never become so small that a list within the limits is one of too many pages.
+/// A page that did not come in time may have been too much to ask for.
 void InformerCore::note_page(std::optional<Errc> failure) {
   if (!failure) {
     page_limit_ = std::min(2 * page_limit_, options_.page_limit);
   } else if (*failure == Errc::timeout) {
-    const std::int64_t least = deps_.client.config().list_limits.page_min();
-    page_limit_ = std::min(std::max(smaller_page(page_limit_), least), options_.page_limit);
-  } else if (*failure == Errc::too_large) {
-    page_limit_ = options_.page_limit;
+    page_limit_ = smaller_page(page_limit_);
   }
 }
 

@@ -31,7 +31,7 @@ struct InformerOptions {
   std::string ns;  ///< empty: every namespace
   std::string label_selector;
   std::string field_selector;
-  std::int64_t page_limit = 500;
+  std::int64_t page_limit = full_page;
   bool metadata_only = false;  ///< objects come without anything but their metadata
   bool watch_list = false;     ///< fill the store from a watch instead of a list, where served
   /// No byte for so long means a dead connection; at least three bookmark intervals (one minute).

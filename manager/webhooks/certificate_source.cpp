@@ -104,7 +104,7 @@ Task<CertificateSource::Found> CertificateSource::try_secret(bool* again) {
   const std::string what = "the Secret " + config_.secret.str() + " with the webhooks' certificate";
   const auto text = co_await client_.get_raw(api::Secret::resource, config_.secret);
   const bool missing = !text && text.error().code() == Errc::not_found;
-  const bool forbidden = !text && text.error().code() == Errc::denied;
+  const bool forbidden = !text && kube::is_forbidden(text.error());
   if ((missing || forbidden) && !config_.demanded) co_return std::optional<CertificateSet>();
   if (!text && !missing) co_return text.error().within("reading " + what);
   Result<Json> secret = missing ? Result<Json>(empty_secret(config_.secret)) : parse_json(*text);

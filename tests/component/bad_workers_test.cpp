@@ -29,14 +29,10 @@ class BadWorkers : public Federation {
   }
   void stop_all_but_east() {
     for (const char* name : {"north", "west"}) {
-      ASSERT_TRUE(workers_.at(name).cluster->patch(
-          api::ClusterQueue::resource, api::ObjectKey("cq"), R"({"spec":{"stopPolicy":"Hold"}})"));
+      workers_.at(name).cluster->set_stop_policy("Hold");
     }
   }
-  void let_admit(const std::string& name) {
-    ASSERT_TRUE(worker(name).patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                   R"({"spec":{"stopPolicy":"None"}})"));
-  }
+  void let_admit(const std::string& name) { worker(name).set_stop_policy("None"); }
   /// Writes to that plural in the namespace of the jobs.
   static auto posts_to(const std::string& plural) {
     return [plural](const net::HttpRequest& request) {
@@ -211,11 +207,9 @@ TEST_F(BadWorkers, OneThatKeepsAJobIsTold) {
     return request.method == "DELETE" && request.target.find("/jobs/") != std::string::npos;
   };
   network_.faults("east").server_error = 1;
-  ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
-                             R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
+  cluster_.set_local_stop_policy("HoldAndDrain");
   settle(30s);
-  ASSERT_TRUE(
-      cluster_.patch(api::LocalQueue::resource, key("main"), R"({"spec":{"stopPolicy":"None"}})"));
+  cluster_.set_local_stop_policy("None");
   until(
       "told", [&] { return condition_of("j0", "Dispatched").starts_with("False WaitingFor"); },
       2min);

@@ -117,15 +117,11 @@ TEST_F(Capacity, JobsOfOneMomentDoNotAllGoToTheSameWorker) {
   start_uneven();
   give("w1", "3");
   give("w3", "3");
-  const auto stop = [&](const char* policy) {
-    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                               R"({"spec":{"stopPolicy":")" + std::string(policy) + R"("}})"));
-  };
-  stop("Hold");
+  cluster_.set_stop_policy("Hold");
   for (const char* name : {"a", "b", "c"}) submit(name, 3);
   settle();
   manager_->faults().delay_min = manager_->faults().delay_max = 200ms;
-  stop("None");
+  cluster_.set_stop_policy("None");
   settle(10s);
   std::vector<std::string> winners;
   for (const char* name : {"a", "b", "c"}) winners.push_back(winner_of(name));
@@ -404,11 +400,9 @@ TEST_F(Capacity, AQueueThatAWorkerStopsLosesOrGetsBackCountsForTheNextJob) {
     return winner_of(job);
   };
   EXPECT_EQ(next("before"), "w1");
-  ASSERT_TRUE(
-      w1.patch(api::LocalQueue::resource, key("main"), R"({"spec":{"stopPolicy":"Hold"}})"));
+  w1.set_local_stop_policy("Hold");
   EXPECT_EQ(next("stopped"), "w2");
-  ASSERT_TRUE(
-      w1.patch(api::LocalQueue::resource, key("main"), R"({"spec":{"stopPolicy":"None"}})"));
+  w1.set_local_stop_policy("None");
   EXPECT_EQ(next("resumed"), "w1");
   ASSERT_TRUE(w1.remove(api::LocalQueue::resource, key("main")));
   EXPECT_EQ(next("removed"), "w2");

@@ -130,12 +130,7 @@ TEST_F(Certainty, ACopyThatCannotBeReadIsNotGone) {
 
 TEST_F(Certainty, WhatCannotBeReadOnAnotherWorkerMayBeTheJob) {
   start_all({"east", "west"});
-  const auto stop = [&](const char* policy) {
-    const Json patch = {{"spec", {{"stopPolicy", policy}}}};
-    ASSERT_TRUE(
-        cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), dump_json(patch)));
-  };
-  stop("Hold");
+  cluster_.set_stop_policy("Hold");
   apply(remote_job_yaml("j"));
   settle();
   const api::ObjectKey name = workload_of("j")->metadata.key();
@@ -146,7 +141,7 @@ TEST_F(Certainty, WhatCannotBeReadOnAnotherWorkerMayBeTheJob) {
   make_up_copy(west, name, name.name, "FromTheFuture", "Perhaps");
   start_manager();
   settle(10s);
-  stop("None");
+  cluster_.set_stop_policy("None");
   settle(1min);
   EXPECT_EQ(held_by("east"), "workloads 1, jobs 0") << "it may run on west";
   ASSERT_TRUE(west.remove(api::Workload::resource, name));
@@ -190,16 +185,12 @@ TEST_F(Certainty, AStandbyThatNeverSawAWorkloadLeavesItsJobAlone) {
 
 TEST_F(Certainty, AStandbyThatSawAWorkloadWaitLeavesItsJobAlone) {
   start_all({"east"});
-  const auto hold = [&](const char* policy) {
-    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                               std::string(R"({"spec":{"stopPolicy":")") + policy + "\"}}"));
-  };
-  hold("Hold");
+  cluster_.set_stop_policy("Hold");
   apply(lasting_job_yaml("j"));
   until("it waits", [&] { return workload_of("j").has_value(); });
   settle();
   start_standby();
-  hold("None");
+  cluster_.set_stop_policy("None");
   until("it runs", [&] { return job("j").status.active == 1; });
   const std::string uid = uid_on("east", "j");
   fail_over();
@@ -334,10 +325,7 @@ class HiddenJob : public Certainty {
     settle();
     ASSERT_EQ(job("j").status.active, 0) << "the hub does not see that it runs";
   }
-  void drain() {
-    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                               R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
-  }
+  void drain() { cluster_.set_stop_policy("HoldAndDrain"); }
   std::optional<api::Job> on_east() { return workers_.at("east").cluster->get<api::Job>(key("j")); }
   bool quota_is_free() { return condition_of("j", "QuotaReserved").starts_with("False"); }
   void expect_stopped_before_its_quota_is_free() {
@@ -407,8 +395,7 @@ TEST_F(Certainty, ADeletionThatWasSeenNeedsNoReadAndOneThatWasNotNeedsOne) {
 
 TEST_F(Certainty, ACopyThatGoesBeforeItsRemovalIsAskedForIsForgotten) {
   start_all({"east"});
-  ASSERT_TRUE(worker("east").patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                   R"({"spec":{"stopPolicy":"Hold"}})"));
+  worker("east").set_stop_policy("Hold");
   settle();
   apply(remote_job_yaml("j"));
   const auto remote = manager_->core().fleet().find("east")->remote;

@@ -165,13 +165,11 @@ TEST_F(Checks, HoldDropsAReservationThatIsNotAdmittedYet) {
   start();
   apply(job_yaml("j"));
   settle();
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec":{"stopPolicy":"Hold"}})"));
+  cluster_.set_stop_policy("Hold");
   settle();
   EXPECT_THAT(condition_of("j", "QuotaReserved"),
               HasSubstr("False Suspended: ClusterQueue cq is "));
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec":{"stopPolicy":"None"}})"));
+  cluster_.set_stop_policy("None");
   settle();
   EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("True "));
 }

@@ -187,7 +187,7 @@ TEST_F(Connections, AWorkerWithoutTheDefinitionsIsInactiveUntilTheyCome) {
   configure_hub_for("east");
   start_manager();
   EXPECT_THAT(problem(), StartsWith("False ClientConnectionFailed: workloads: "));
-  workers_["east"].cluster->install_crds();
+  workers_["east"].cluster->apply_crds();
   expect_active("connected");
 }
 

@@ -75,9 +75,7 @@ class DispatchEnds : public Federation {
     manager_->faults().refused = 1;
   }
   void hold(const std::string& worker, const char* policy) {
-    ASSERT_TRUE(workers_.at(worker).cluster->patch(
-        api::ClusterQueue::resource, api::ObjectKey("cq"),
-        R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
+    workers_.at(worker).cluster->set_stop_policy(policy);
   }
 };
 

@@ -193,8 +193,7 @@ TEST_F(ElasticJobsInFleet, ALargerSizeDoesNotWaitWhereTheJobWasStopped) {
   scale(6);
   settle_running(name, 10s);
   give(other(name), "6");
-  ASSERT_TRUE(worker(name).patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                 R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
+  worker(name).set_stop_policy("HoldAndDrain");
   until("it runs elsewhere", [&] { return runs(other(name)) == 6; }, 5min);
   until("it left", [&] { return held_by(name) == "workloads 0, jobs 0"; });
 }
@@ -203,8 +202,7 @@ TEST_F(ElasticJobsInFleet, GoesOnWhenItsQueueTakesNoMoreWhileTheLargerSizeWaits)
   const std::string name = start_two({"east", "west"});
   scale(6);
   settle_running(name, 10s);
-  ASSERT_TRUE(
-      cluster_.patch(api::LocalQueue::resource, key("main"), R"({"spec":{"stopPolicy":"Hold"}})"));
+  cluster_.set_local_stop_policy("Hold");
   settle_running(name, 30s);
   expect_same(name);
   EXPECT_EQ(used(cluster_), "6");
@@ -372,8 +370,7 @@ TEST_F(ElasticJobsInFleet, AnEvictionOnItsWorkerMakesTheWholeRaceAgain) {
   until_runs(name, 4);
   settle_running(name, 5s);
   give(name, "1");
-  ASSERT_TRUE(worker(name).patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                 R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+  worker(name).set_stop_policy("HoldAndDrain");
   until("it runs elsewhere", [&] { return runs(other(name)) == 4; }, 5min);
   settle(5s);
   EXPECT_EQ(held_by(name), "workloads 0, jobs 0");

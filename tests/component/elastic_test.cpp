@@ -60,7 +60,7 @@ class ElasticJobs : public OneCluster {
     apply(dump_json(pod));
   }
   void stop_queue(const std::string& policy) {
-    set_stop_policy(policy);
+    cluster_.set_stop_policy(policy);
     settle();
   }
   std::string template_annotation(const std::string& name) {
@@ -190,6 +190,31 @@ TEST_F(ElasticJobs, AJobThatDoesNotRunGivesBackWhatItsLargerSliceHas) {
   ASSERT_EQ(used(), "4");
   ASSERT_FALSE(replaced_by_live().empty());
   stop_queue("Hold");
+  EXPECT_EQ(used(), "0");
+}
+
+TEST_F(ElasticJobs, AJobThatIsToStopAndRunsKeepsWhatItsOtherSizeHas) {
+  apply_check();
+  start_with_queues();
+  set_check_active(true);
+  require_check();
+  settle();
+  submit(2);
+  complete_check();
+  run_job("j", 2);
+  scale(5);
+  stop_queue("HoldAndDrain");
+  ASSERT_EQ(used(), "2") << "its pods have not ended";
+  scale(4);
+  stop_queue("None");
+  ASSERT_EQ(used(), "4");
+  stop_queue("Hold");
+  EXPECT_EQ(used(), "4") << "its pods still run on that";
+  stop_queue("HoldAndDrain");
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false));
+  EXPECT_NE(used(), "0");
+  patch_job_status("j", R"({"status":{"active":null,"ready":0,"terminating":0}})");
+  settle();
   EXPECT_EQ(used(), "0");
 }
 

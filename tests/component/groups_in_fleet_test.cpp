@@ -280,15 +280,11 @@ TEST_F(GroupsInFleet, AGroupForOneTryThatLostItsPlaceWhileTheHubWasAwayHasNotEnd
   const auto set_all = [&](const char* phase) {
     for (const char* name : {"a", "b"}) set_phase(there, name, phase);
   };
-  const auto stop = [&](const char* policy) {
-    const Json patch{{"spec", {{"stopPolicy", policy}}}};
-    ASSERT_TRUE(there.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), patch.dump()));
-  };
   keep(R"(["example.com/kubelet"])");
   set_all("Running");
   until_pods(cluster_, "a Running, b Running");
   network_.faults("east").partitioned = true;
-  stop("HoldAndDrain");
+  there.set_stop_policy("HoldAndDrain");
   until_pods(there, "a Running going, b Running going");
   set_all("Failed");
   settle(5s);
@@ -298,7 +294,7 @@ TEST_F(GroupsInFleet, AGroupForOneTryThatLostItsPlaceWhileTheHubWasAwayHasNotEnd
   EXPECT_FALSE(api::is_true(copy->status.conditions, "QuotaReserved"));
   keep("[]");
   network_.faults("east").partitioned = false;
-  stop("None");
+  there.set_stop_policy("None");
   // The watches that were cut off say nothing.
   until_pods(there, "a open, b open", 5min);
   until_pods(cluster_, "a gated, b gated");

@@ -220,6 +220,23 @@ TEST_F(OneCluster, AJobThatCouldNotBeReadMayHaveBeenStartedToo) {
   EXPECT_THAT(condition_of("j", "QuotaReserved"), testing::StartsWith("True"));
 }
 
+TEST_F(OneCluster, WhetherAJobWasStartedThatIsGoneIsNoQuestion) {
+  start_with_queues();
+  single_out("/jobs/j");
+  apply(job_yaml("j"));
+  settle();
+  lose_writes_and_reads();
+  open_queue();
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  settle(1s);
+  ASSERT_TRUE(manager_->core().local().unsure_of_jobs());
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j"), background));
+  settle(1s);
+  EXPECT_FALSE(manager_->core().local().unsure_of_jobs());
+}
+
 TEST_F(OneCluster, AnUnsuspendedJobIsStoppedUntilItIsAdmitted) {
   start_with_queues();
   std::string yaml = job_yaml("big", 5);  // five CPUs where there are four
@@ -246,6 +263,27 @@ TEST_F(OneCluster, AJobDeletedInMidRunLeavesNoWorkloadAndNoUsage) {
   ASSERT_TRUE(cluster_.remove(api::Workload::resource, name));
   settle();
   EXPECT_EQ(cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"))->status.reserving_workloads, 0);
+}
+
+/// Or it would be made again and again, because the job of each is gone.
+TEST_F(OneCluster, AJobThatCannotBeReadGetsNoOtherWorkload) {
+  start_with_queues();
+  single_out("/jobs");
+  apply(job_yaml("j"));
+  settle();
+  const auto name = workload_of("j")->metadata.key();
+  kube::NetworkFaults& faults = manager_->faults();
+  faults.half_open_watch = faults.withheld = 1;
+  faults.withheld_with = 401;
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j"), background));
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, name));  // as a garbage collector does
+  settle(30s);
+  EXPECT_THAT(cluster_.list<api::Workload>(), testing::SizeIs(0));
+  faults.withheld = 0;
+  settle(10min);
+  EXPECT_THAT(cluster_.list<api::Workload>(), testing::SizeIs(0));
 }
 
 TEST_F(OneCluster, AJobTakesNothingFromAWorkloadOfAnotherApiGroupsJobOfItsName) {
@@ -323,8 +361,7 @@ TEST_F(OneCluster, PartialAdmissionStartsFewerPodsAndRestoresTheCount) {
   EXPECT_EQ(workload->spec.pod_sets[0].min_count, 2);
   EXPECT_EQ(workload->status.admission->pod_set_assignments[0].count, 4);
   // Stopped again, the job asks for all pods.
-  const std::string hold = R"({"spec":{"stopPolicy":"HoldAndDrain"}})";
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), hold));
+  cluster_.set_stop_policy("HoldAndDrain");
   settle();
   EXPECT_TRUE(job("j").spec.suspend.value_or(false));
   EXPECT_EQ(job("j").spec.parallelism, 6);
@@ -368,8 +405,7 @@ TEST_F(OneCluster, PodsThatEndSoonAfterOthersGiveTheirQuotaBackALittleLater) {
   EXPECT_EQ(given_back(), 2) << "although nothing happens any more";
   end(3);
   settle(100ms);
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
+  cluster_.set_stop_policy("HoldAndDrain");
   settle(300ms);
   EXPECT_TRUE(job("j").spec.suspend.value_or(false)) << "an eviction waits for nothing";
 }

@@ -243,15 +243,11 @@ TEST_F(LeaderWorkerSets, AGroupThatLostItsPlaceComesBackToTheOthers) {
 
 TEST_F(LeaderWorkerSets, OtherGroupsWaitForTheFirstOne) {
   start({"east", "west"});
-  const auto stop = [&](const char* policy) {
-    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
-                               R"({"spec": {"stopPolicy": ")" + std::string(policy) + "\"}}"));
-  };
-  stop("Hold");
+  cluster_.set_local_stop_policy("Hold");
   submit(2);
   until("both Workloads are there", [&] { return hosts() == "- -"; });
   activate("0", false);
-  stop("None");
+  cluster_.set_local_stop_policy("None");
   settle(2min);
   EXPECT_EQ(hosts(), "- -");
   EXPECT_EQ(copies("east") + copies("west"), "00");

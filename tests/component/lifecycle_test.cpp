@@ -97,8 +97,7 @@ TEST_F(Life, TheTimeOfAllAttemptsCounts) {
   run_job("j", 1);
   settle(60s);
   const auto stop_policy = [&](const char* policy) {
-    const std::string patch = std::string(R"({"spec":{"stopPolicy":")") + policy + "\"}}";
-    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), patch));
+    cluster_.set_stop_policy(policy);
     settle();
   };
   stop_policy("HoldAndDrain");
@@ -154,8 +153,7 @@ TEST_F(Life, TheDefaultQueueTakesJobsThatCameAfterIt) {
   EXPECT_FALSE(workload_of("before"));
   EXPECT_EQ(job("before").metadata.label("kueue.x-k8s.io/queue-name"), "");
   // A stopped queue takes no workloads.
-  ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("default"),
-                             R"({"spec":{"stopPolicy":"Hold"}})"));
+  cluster_.set_local_stop_policy("Hold", key("default"));
   settle();
   apply(plain_job("late"));
   settle();
@@ -213,8 +211,7 @@ TEST_F(Life, WhatAJobMadeIsSuspendedWhenThatLosesItsPlace) {
   apply(yaml.replace(yaml.find('}'), 1, reference));
   settle();
   EXPECT_FALSE(job("made").spec.suspend.value_or(false));
-  ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
-                             R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+  cluster_.set_local_stop_policy("HoldAndDrain");
   until("it is suspended", [&] { return job("made").spec.suspend.value_or(false); });
 }
 
@@ -469,11 +466,7 @@ TEST_F(Life, APreemptorWaitsForTheReservationOfItsVictimToBeWritten) {
                              R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
   apply(job_yaml("victim", 4));
   wait_started("victim");
-  const auto stop = [&](const char* policy) {
-    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
-                               R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
-  };
-  stop("HoldAndDrain");
+  cluster_.set_local_stop_policy("HoldAndDrain");
   until("evicted", [&] { return condition_of("victim", "QuotaReserved").starts_with("False"); });
   settle();
   // The write of the reservation is lost, and so is each attempt to find out whether it was done.
@@ -483,7 +476,7 @@ TEST_F(Life, APreemptorWaitsForTheReservationOfItsVictimToBeWritten) {
   };
   manager_->faults().drop_before = 1;
   cycles = 0;
-  stop("None");
+  cluster_.set_local_stop_policy("None");
   until("decided", [&] { return cycles > 0; });
   settle(1s);
   ASSERT_THAT(condition_of("victim", "QuotaReserved"), HasSubstr("False "));

@@ -101,8 +101,7 @@ TEST_F(Series, TellHowMuchOfHowManyKindsWaits) {
   kinds("active", 0);
   kinds("inadmissible", 2);
   expect("kueue_cluster_queue_resource_pending{" + cq + role + R"(,resource="cpu"} 10)");
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec":{"stopPolicy":"Hold"}})"));
+  cluster_.set_stop_policy("Hold");
   apply(job_yaml("e", 2));
   settle();
   kinds("active", 0);

@@ -92,13 +92,9 @@ spec: {controllerName: example.dev/check}
       return request.target.find(path) != std::string::npos;
     };
     settle(20min);
-    set_stop_policy("Hold");
+    cluster_.set_stop_policy("Hold");
   }
-  void open_queue() { set_stop_policy("None"); }
-  void set_stop_policy(const std::string& policy) {
-    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                               R"({"spec":{"stopPolicy":")" + policy + R"("}})"));
-  }
+  void open_queue() { cluster_.set_stop_policy("None"); }
   /// As when an API server restarts: answers to writes are cut off, then it does not know the user,
   /// and watches are silent.
   void lose_writes_and_reads() {

@@ -51,8 +51,7 @@ spec:
   }
   /// The worker takes its place back, and it fails.
   void lose_place(TestCluster& worker) {
-    ASSERT_TRUE(worker.patch(api::LocalQueue::resource, key("main"),
-                             R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+    worker.set_local_stop_policy("HoldAndDrain");
     until("it is to end there",
           [&] { return worker.get(pods(), key("p"))["metadata"].contains("deletionTimestamp"); });
     ASSERT_TRUE(worker.patch(pods(), key("p"), R"({"status": {"phase": "Failed"}})", "status"));
@@ -151,8 +150,7 @@ TEST_F(PodsInFleet, APodThatLostItsPlaceWhileTheHubWasAwayHasNotFailed) {
                             R"({"metadata": {"finalizers": null}})"));
     ASSERT_TRUE(there.remove(api::Workload::resource, copy.metadata.key()));
     network_.faults("east").partitioned = false;
-    ASSERT_TRUE(
-        there.patch(api::LocalQueue::resource, key("main"), R"({"spec": {"stopPolicy": "None"}})"));
+    there.set_local_stop_policy("None");
     // The watches that were cut off say nothing.
     const auto open = [&] {
       const Json pod = there.get(pods(), key("p"));

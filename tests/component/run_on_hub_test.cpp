@@ -46,13 +46,11 @@ TEST_F(RunOnHub, AnEvictionTakesThemBackAndTheyRunAgain) {
   apply(local_job_yaml("j"));
   until("it runs", [&] { return runs("j"); });
   settle();
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+  cluster_.set_stop_policy("HoldAndDrain");
   settle();
   EXPECT_FALSE(runs("j"));
   EXPECT_THAT(condition_of("j", "QuotaReserved"), StartsWith("False"));
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec": {"stopPolicy": "None"}})"));
+  cluster_.set_stop_policy("None");
   until("it runs again", [&] { return runs("j"); });
   EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
 }

@@ -231,8 +231,7 @@ class WithdrawnKind : public ServedKinds, public testing::WithParamInterface<uns
     let_admit("west", "None");
   }
   void let_admit(const std::string& name, const std::string& stop_policy) {
-    ASSERT_TRUE(worker(name).patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                   R"({"spec":{"stopPolicy":")" + stop_policy + R"("}})"));
+    worker(name).set_stop_policy(stop_policy);
   }
   void withdraw() {
     kube::NetworkFaults& faults = network_.faults("east");

@@ -190,19 +190,17 @@ TEST_F(SlowWrites, AVictimThatHasGivenItsQuotaBackIsNotEvictedAnyMore) {
   require_check();
   let_preempt();
   add_local_queue("other");
-  const auto stop = [&](const std::string& policy) {
-    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
-                               R"({"spec":{"stopPolicy":")" + policy + "\"}}"));
-  };
   for (Duration lead = -100ms; lead <= 300ms; lead += 50ms) {
     SCOPED_TRACE("preempted " + std::to_string(lead.count()) + " ms after its queue stopped");
-    stop("None");
+    cluster_.set_local_stop_policy("None");
     settle();
     const std::string name = "victim" + std::to_string(lead.count() + 100);
     apply(job_yaml(name, 4));
     until("reserved", [&] { return condition_of(name, "QuotaReserved").starts_with("True"); });
     settle();
-    race_for_victim(name, [&] { stop("Hold"); }, "QuotaReserved", "False", "other", lead);
+    race_for_victim(
+        name, [&] { cluster_.set_local_stop_policy("Hold"); }, "QuotaReserved", "False", "other",
+        lead);
     const auto urgent = cluster_.get<api::Workload>(key("urgent"));
     EXPECT_TRUE(api::is_true(urgent->status.conditions, "QuotaReserved"));
     ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("urgent")));

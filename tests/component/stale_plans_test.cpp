@@ -20,10 +20,7 @@ class StalePlans : public Federation {
   void slow_hub(Duration delay) {
     manager_->faults().delay_min = manager_->faults().delay_max = delay;
   }
-  void stop_queue(const char* policy) {
-    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
-                               R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
-  }
+  void stop_queue(const char* policy) { cluster_.set_local_stop_policy(policy); }
   void evict_copy(const std::string& worker) {
     const api::ObjectKey name = workload_of("j")->metadata.key();
     ASSERT_TRUE(workers_.at(worker).cluster->patch(
@@ -157,11 +154,7 @@ TEST_F(StalePlans, ACopyWhoseDeletionWasAskedForDoesNotWinALaterRace) {
   faults.concerns = [](const net::HttpRequest& request) { return request.method == "DELETE"; };
   start_all({"east"});
   TestCluster& east = *workers_.at("east").cluster;
-  const auto queue_on_east = [&](const char* policy) {
-    ASSERT_TRUE(east.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                           R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
-  };
-  queue_on_east("Hold");
+  east.set_stop_policy("Hold");
   apply(remote_job_yaml("j"));
   until("a copy waits", [&] { return held_by("east") == "workloads 1, jobs 0"; });
   settle();
@@ -170,7 +163,7 @@ TEST_F(StalePlans, ACopyWhoseDeletionWasAskedForDoesNotWinALaterRace) {
   stop_queue("HoldAndDrain");
   until("given back", [&] { return condition_of("j", "QuotaReserved").starts_with("False"); });
   settle();
-  queue_on_east("None");
+  east.set_stop_policy("None");
   stop_queue("None");
   settle(1min);
   ASSERT_EQ(held_by("east"), "workloads 1, jobs 0");

@@ -142,7 +142,7 @@ TEST_F(WebhookCertificates, an_empty_secret_is_filled_and_api_servers_are_told) 
 }
 
 TEST_F(WebhookCertificates, while_nothing_changes_only_versions_are_read) {
-  cluster_.install_crds();
+  cluster_.apply_crds();
   ASSERT_TRUE(cluster_.apply(empty_secret));
   ASSERT_TRUE(cluster_.apply(configuration));
   Replica& replica = start();

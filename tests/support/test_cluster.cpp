@@ -1,5 +1,6 @@
 #include "tests/support/test_cluster.h"
 
+#include "lib/api/cluster_queue.h"
 #include "lib/api/yaml.h"
 #include "tests/support/manifests.h"
 
@@ -45,20 +46,15 @@ std::string plural_of(const Json& object, const apiserver::Server& server,
   return *type ? (*type)->plural : "";
 }
 
+std::string stop_patch(const std::string& policy) {
+  return dump_json({{"spec", {{"stopPolicy", policy}}}});
+}
+
 /// A server with the CRDs of the chart. To read them again for each cluster of each test would take
-/// a quarter of the time of all tests.
+/// a quarter of the time of all component tests.
 const apiserver::Server& server_with_crds() {
   struct Model {
-    Model() : world(1), cluster(world, "model") {
-      const api::ResourceInfo resource{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
-                                       "customresourcedefinitions", false};
-      for (const Json& definition : crd_manifests()) {
-        const auto made =
-            run(world, cluster.admin().create_raw(resource, "", dump_json(definition)));
-        if (!made)
-          throw std::runtime_error(std::string("a CRD is refused: ") + made.error().what());
-      }
-    }
+    Model() : world(1), cluster(world, "model") { cluster.apply_crds(); }
     sim::World world;
     TestCluster cluster;
   };
@@ -135,6 +131,15 @@ void TestCluster::install_crds() {
   server_.start_as(server_with_crds());
 }
 
+void TestCluster::apply_crds() {
+  const api::ResourceInfo resource{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                                   "customresourcedefinitions", false};
+  for (const Json& definition : crd_manifests()) {
+    const auto made = run(world_, admin_.create_raw(resource, "", dump_json(definition)));
+    if (!made) throw std::runtime_error(std::string("a CRD is refused: ") + made.error().what());
+  }
+}
+
 Status TestCluster::apply(std::string_view yaml) {
   const auto documents = api::parse_yaml_documents(yaml);
   if (!documents) return documents.error();
@@ -184,6 +189,14 @@ Status TestCluster::patch(const api::ResourceInfo& resource, const api::ObjectKe
 Status TestCluster::remove(const api::ResourceInfo& resource, const api::ObjectKey& key,
                            kube::DeleteOptions options) {
   return run(world_, admin_.remove(resource, key, std::move(options)));
+}
+
+void TestCluster::set_stop_policy(const std::string& policy) {
+  EXPECT_TRUE(patch(api::ClusterQueue::resource, api::ObjectKey("cq"), stop_patch(policy)));
+}
+
+void TestCluster::set_local_stop_policy(const std::string& policy, const api::ObjectKey& queue) {
+  EXPECT_TRUE(patch(api::LocalQueue::resource, queue, stop_patch(policy)));
 }
 
 Json TestCluster::get(const api::ResourceInfo& resource, const api::ObjectKey& key) {

@@ -65,6 +65,8 @@ class TestCluster {
   /// Every CRD of charts/regatta/files/crds, before anything else is written to this cluster; the
   /// tests run in the source folder.
   void install_crds();
+  /// The same at any time, as a user does it.
+  void apply_crds();
 
   // --- as a user with kubectl; a failure fails the test where `Status` is not returned ---
 
@@ -77,6 +79,11 @@ class TestCluster {
                std::string subresource = {});
   Status remove(const api::ResourceInfo& resource, const api::ObjectKey& key,
                 kube::DeleteOptions options = {});
+  /// None, Hold or HoldAndDrain, of the ClusterQueue `cq`.
+  void set_stop_policy(const std::string& policy);
+  /// The same of a LocalQueue.
+  void set_local_stop_policy(const std::string& policy,
+                             const api::ObjectKey& queue = {"default", "main"});
   /// Null when there is none.
   Json get(const api::ResourceInfo& resource, const api::ObjectKey& key);
   template <class T>
