@@ -78,7 +78,28 @@ class BadWorkers : public Federation {
     }
     return count;
   }
+  /// `few` jobs run on `east` and `many` on `west`, and from now on plans are counted.
+  void run_few_and_many(int few, int many) {
+    manager::CoreConfig hub;
+    hub.dispatch.planner = [this](const auto& group, TimePoint now, const auto& config) {
+      ++plans_;
+      return dispatch::plan(group, now, config);
+    };
+    start(std::move(hub));
+    stop_all_but_east();
+    settle();
+    submit(few);
+    until("few run", [&] { return jobs_on("east") == few; });
+    let_admit("west");
+    worker("east").set_stop_policy("Hold");
+    for (int i = 0; i < many; ++i) apply(lasting_job_yaml("w" + std::to_string(i)));
+    until("many run", [&] { return jobs_on("west") == many; });
+    settle(2min);
+    plans_ = 0;
+  }
   int losses() { return manager_->requests.count("patch", "multikueueclusters/status"); }
+
+  int plans_ = 0;
 };
 
 TEST_F(BadWorkers, OneThatHangsOnTheCreationOfJobsDelaysNoJobOfTheOthers) {
@@ -103,6 +124,64 @@ TEST_F(BadWorkers, OneThatHangsOnTheCreationOfJobsDelaysNoJobOfTheOthers) {
   until("all run", [&] { return jobs_on("east") == recorded_on("east"); }, 2min);
 }
 
+TEST_F(BadWorkers, OneThatHangsOnRemovalsDelaysNoJobOfTheOthers) {
+  start();
+  constexpr int jobs = 99;
+  submit(jobs);
+  until("all run", [&] { return all_jobs() == jobs; });
+  settle();
+  const int kept = jobs_on("east");
+  ASSERT_GE(kept, 17) << "more than there are coroutines that dispatch";
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "DELETE";
+  };
+  network_.faults("east").hang_before = 1;
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  for (int i = 0; i < jobs; ++i) {
+    ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j" + std::to_string(i)), background));
+    (void)cluster_.remove(api::Workload::resource,
+                          workload_of("j" + std::to_string(i))->metadata.key());
+  }
+  worker("east").set_stop_policy("Hold");
+  for (int i = 0; i < 20; ++i) apply(lasting_job_yaml("late" + std::to_string(i)));
+  until("the others run the next", [&] { return all_jobs() == kept + 20; }, 3s);
+  EXPECT_EQ(jobs_on("east"), kept);
+  network_.faults("east").hang_before = 0;
+  until("nothing is left", [&] { return jobs_on("east") == 0; }, 2min);
+}
+
+TEST_F(BadWorkers, OneThatIsLostOrComesBackMakesNothingOfTheOthersPlannedAnew) {
+  run_few_and_many(2, 60);
+  cut("east", "1");
+  until("lost", [&] { return !manager_->core().fleet().find("east")->ready(); });
+  settle();
+  mend("east");
+  until("back", [&] { return manager_->core().fleet().find("east")->ready(); });
+  settle();
+  EXPECT_GE(plans_, 4);
+  EXPECT_LT(plans_, 60);
+}
+
+TEST_F(BadWorkers, WhetherACheckIsActiveMakesNothingPlannedAnew) {
+  run_few_and_many(1, 20);
+  const auto told = [&](const char* message) {
+    const std::string condition = std::string(R"({"type":"Told","status":"True","reason":"R",
+      "lastTransitionTime":"2026-01-01T00:00:00Z","message":")") +
+                                  message + R"("})";
+    ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("mk"),
+                               R"({"status":{"conditions":[)" + condition + "]}}", "status"));
+    settle();
+  };
+  told("a");
+  told("b");
+  EXPECT_EQ(plans_, 0);
+  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("mk"),
+                             R"({"metadata":{"annotations":{"looked":"at"}}})"));
+  settle();
+  EXPECT_GE(plans_, 21);
+}
+
 // The request may still arrive, so the job would run twice.
 TEST_F(BadWorkers, OneThatMayStillCreateAJobKeepsItFromTheNextWinner) {
   start();
@@ -118,6 +197,24 @@ TEST_F(BadWorkers, OneThatMayStillCreateAJobKeepsItFromTheNextWinner) {
   settle(9s);
   EXPECT_EQ(jobs_on("west"), 0) << "the request to the first winner may still arrive";
   until("running elsewhere", [&] { return jobs_on("west") == 1; }, 30s);
+}
+
+/// It has the job, and neither the answer nor a watch says so.
+TEST_F(BadWorkers, OneThatHasAJobThatWasNeverSeenLosesItBeforeTheNextWinnerStarts) {
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return follows_jobs(request) || posts_to("jobs")(request);
+  };
+  start();
+  stop_all_but_east();
+  settle();
+  network_.faults("east").lose_reply = network_.faults("east").half_open_watch = 1;
+  submit(1);
+  until("it has the job", [&] { return jobs_on("east") == 1; });
+  let_admit("west");
+  ASSERT_TRUE(cluster_.patch(api::MultiKueueConfig::resource, api::ObjectKey("all"),
+                             R"({"spec":{"clusters":["north","west"]}})"));
+  until("it runs elsewhere", [&] { return jobs_on("west") == 1; }, 5min);
+  EXPECT_EQ(jobs_on("east"), 0);
 }
 
 TEST_F(BadWorkers, OneThatRefusesOneKindOfWriteIsNotLost) {

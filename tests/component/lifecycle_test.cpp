@@ -328,6 +328,26 @@ spec:
   EXPECT_THAT(condition(bare->status.conditions, "Preempted"), HasSubstr("True "));
 }
 
+TEST_F(Life, AClassWhoseValueBecomesLowerLetsAWaitingJobPreempt) {
+  start();
+  apply(priority_class("low", 100));
+  apply(priority_class("high", 100));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  settle();
+  apply(job_yaml("runs", 4, "main", "{}", label("low")));
+  wait_started("runs");
+  apply(job_yaml("waits", 4, "main", "{}", label("high")));
+  settle();
+  EXPECT_THAT(condition_of("waits", "QuotaReserved"), HasSubstr("False WaitingForQuota"));
+  ASSERT_TRUE(cluster_.patch(api::WorkloadPriorityClass::resource, api::ObjectKey("low"),
+                             R"({"value":10})"));
+  settle();
+  EXPECT_EQ(workload_of("runs")->spec.priority, 10);
+  EXPECT_THAT(condition_of("runs", "Preempted"), HasSubstr("True "));
+  wait_started("waits");
+}
+
 TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
   start();
   apply(priority_class("high", 100));

@@ -253,6 +253,23 @@ TEST_F(Series, CountAWorkloadThatEndsAfterItsEvictionForItsQueue) {
          R"(replica_role="leader"} 1)");
 }
 
+TEST_F(Series, CountAnElasticJobThatEndsAfterItsEvictionOnce) {
+  start();
+  apply(job_yaml("a", 2, "main", R"({kueue.x-k8s.io/elastic-job: "true"})"));
+  settle();
+  run_job("a", 2);
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("a")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle();
+  patch_job_status("a", R"({"status":{"active":null,"ready":0}})");
+  settle();
+  EXPECT_THAT(condition_of("a", "QuotaReserved"), HasSubstr("False "));
+  complete_job("a", 2);
+  settle();
+  expect(R"(kueue_finished_workloads_total{cluster_queue="cq",priority_class="",)"
+         R"(replica_role="leader"} 1)");
+}
+
 TEST_F(Series, OfAFollowerAreGaugesOnly) {
   start();
   metrics_->set_role("follower");
