@@ -199,6 +199,46 @@ TEST_F(BadWorkers, OneThatMayStillCreateAJobKeepsItFromTheNextWinner) {
   until("running elsewhere", [&] { return jobs_on("west") == 1; }, 30s);
 }
 
+// The plan is not the last to look: another worker may have come back since it was made.
+TEST_F(BadWorkers, OneThatIsSeenToHaveTheJobKeepsItFromStartingElsewhereWhateverIsPlanned) {
+  bool waits = true, unseen = true;
+  manager::CoreConfig hub;
+  hub.dispatch.planner = [&](dispatch::GroupView group, TimePoint now, const auto& config) {
+    if (unseen) group.clusters["east"].job = dispatch::RemoteJob::absent;
+    dispatch::Plan plan = dispatch::plan(group, now, config);
+    std::erase_if(plan.actions, [&](const dispatch::Action& action) {
+      return waits && std::holds_alternative<dispatch::CreateJob>(action);
+    });
+    return plan;
+  };
+  start(std::move(hub));
+  worker("east").set_stop_policy("Hold");
+  worker("north").set_stop_policy("Hold");
+  submit(1);
+  until("it is to start", [&] { return recorded_on("west") == 1; });
+  settle();
+  std::string there = lasting_job_yaml("j0");
+  const std::string first = "labels: {";
+  there.insert(there.find(first) + first.size(),
+               "kueue.x-k8s.io/multikueue-origin: multikueue, "
+               "kueue.x-k8s.io/prebuilt-workload-name: " +
+                   workload_of("j0")->metadata.name + ", ");
+  ASSERT_TRUE(worker("east").apply(there));
+  settle(1s);
+  const auto look = [&](const char* turn) {
+    const std::string labels = R"({"metadata":{"labels":{"turn":")" + std::string(turn) + R"("}}})";
+    ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j0"), labels));
+  };
+  waits = false;
+  look("1");
+  settle(20s);
+  EXPECT_EQ(jobs_on("west"), 0);
+  unseen = false;
+  look("2");
+  until("it runs", [&] { return jobs_on("west") == 1; }, 2min);
+  EXPECT_EQ(jobs_on("east"), 0);
+}
+
 /// It has the job, and neither the answer nor a watch says so.
 TEST_F(BadWorkers, OneThatHasAJobThatWasNeverSeenLosesItBeforeTheNextWinnerStarts) {
   network_.faults("east").concerns = [](const net::HttpRequest& request) {
