@@ -148,8 +148,11 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
     return waits ? std::vector<std::string>{host->second} : std::vector<std::string>();
   });
   // A write to what is gone has no effect any more.
-  jobs.on_transition([this](const jobs::JobId& id, const auto& /*before*/, const auto& after) {
-    if (!after) unsure_jobs_.erase(id);
+  jobs.for_each_informer([this](const jobs::JobKind& kind, JobStore::Informer& informer) {
+    informer.on_transition(
+        [this, &kind](const api::ObjectKey& key, const auto&, const auto& after) {
+          if (!after) unsure_jobs_.erase(jobs::JobId{&kind, key});
+        });
   });
   flavors.on_change([this](const api::ObjectKey&) { flavor_changed_.notify_all(); });
 }
@@ -399,7 +402,8 @@ Task<Status> LocalCluster::patch_job(
     const Error failed = written.error();
     // After a conflict the watch will show what another one wrote.
     if (kube::may_have_happened(failed)) {
-      unsure_jobs_.insert(id);
+      const jobs::JobPtr left = jobs.get(id);
+      if (left && left->metadata().uid == stored->metadata().uid) unsure_jobs_.insert(id);
       (void)co_await fetch_job(id);
     }
     co_return failed.within(id.str());

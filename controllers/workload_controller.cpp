@@ -1,5 +1,6 @@
 #include "controllers/workload_controller.h"
 
+#include "jobs/elastic.h"
 #include "jobs/plan.h"
 #include "lib/api/names.h"
 #include "lib/api/origin.h"
@@ -47,6 +48,15 @@ WorkloadController::WorkloadController(clusters::LocalCluster& cluster, Schedule
           if (queue->spec.cluster_queue == key.name) enqueue_queue(queue->metadata.key());
         }
       });
+  // A slice whose job has stopped may have to give back what it has taken over.
+  cluster_.jobs.on_transition([this](const jobs::JobId& id, const auto& before, const auto& after) {
+    const bool stopped = before && after && before->active() && !after->active();
+    if (!stopped || !jobs::is_marked_elastic(*after)) return;
+    const std::string owner = clusters::owner_name(id);
+    for (const api::ObjectKey& key : cluster_.workloads.keys_by_index(clusters::by_owner, owner)) {
+      queue_.add(key);
+    }
+  });
 }
 
 void WorkloadController::enqueue_queue(const api::ObjectKey& local_queue) {

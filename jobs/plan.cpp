@@ -259,7 +259,7 @@ std::vector<JobAction> clear_away(const JobView& view, const WorkloadPtr& worklo
   if (has_reservation(*workload) && leaves) out.push_back(DropReservation{workload});
   if (auto action = let_go(view.job)) out.push_back(std::move(*action));
   if (!view.job->metadata().deleting()) {
-    out.push_back(DeleteJob{"Deleted what lost its place: the hub runs it again"});
+    out.push_back(DeleteJob{"Deleted job: it lost its place, and its hub runs it again"});
   }
   return out;
 }

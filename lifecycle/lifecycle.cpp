@@ -391,7 +391,7 @@ bool guard_reservation(Draft* d, const LifecycleView& view) {
   }
   // What has a worker may run there before it counts as admitted.
   const bool runs = says_admitted(d->status) || d->status.cluster_name.has_value() ||
-                    (runs_as_larger_slice(d->workload) && !view.replaces_evicted);
+                    (runs_as_larger_slice(d->workload) && !view.replaces_stopped);
   const auto drained = [&](const QueueView& queue) {
     return queue.exists && queue.stop_policy == api::StopPolicy::HoldAndDrain;
   };

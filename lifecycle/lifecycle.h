@@ -40,9 +40,8 @@ struct LifecycleView {
   /// Names of the admission checks that the workload needs now, sorted; see
   /// admission::StatusReader::required_checks().
   std::vector<std::string> required_checks;
-  /// It is a slice that replaces one which was evicted and has given its quota back: nothing runs
-  /// on that quota any more.
-  bool replaces_evicted = false;
+  /// It is a slice that replaces one which was evicted, and nothing runs on that quota any more.
+  bool replaces_stopped = false;
   /// The reason for which a workload of the same class did not fit, when this one is parked for it;
   /// see admission::StatusReader::bypassed().
   std::string bypassed;

@@ -346,7 +346,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"but_from_one_that_replaces_a_slice_that_was_evicted", larger_slice("default/small"),
              [] {
                LifecycleView view = with_checks(stopped(true, hold));
-               view.replaces_evicted = true;
+               view.replaces_stopped = true;
                return view;
              }(),
              "QuotaReserved", "False Suspended: LocalQueue main is stopped"},

@@ -1,8 +1,23 @@
 #include "lifecycle/read_lifecycle.h"
 
 #include "jobs/elastic.h"
+#include "jobs/read_job.h"
 
 namespace regatta::lifecycle {
+namespace {
+
+/// The slice that this one replaces was evicted, and nothing runs on its quota any more. A slice
+/// that was replaced before it gave its quota back says for ever that it has some.
+bool replaces_stopped(const jobs::Lookup& objects, const api::Workload& workload) {
+  const jobs::WorkloadPtr replaced = jobs::find_replaced(objects, workload);
+  if (!replaced || !is_evicted(*replaced)) return false;
+  if (!is_reserved(*replaced)) return true;
+  // What runs on a worker is not told by the job here.
+  const jobs::JobPtr job = jobs::owner_of(objects, workload);
+  return job && job->suspended() && !job->active() && !replaced->status.cluster_name;
+}
+
+}  // namespace
 
 LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::StatusReader& admission,
                              const api::Workload& workload) {
@@ -18,8 +33,7 @@ LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::Statu
     const bool active = admission.activity(view.cluster_queue_name).active;
     view.cluster_queue = {true, active, queue->spec.stop_policy, queue->metadata.deleting()};
   }
-  const jobs::WorkloadPtr replaced = jobs::find_replaced(objects, workload);
-  view.replaces_evicted = replaced && is_evicted(*replaced) && !is_reserved(*replaced);
+  view.replaces_stopped = replaces_stopped(objects, workload);
   view.bypassed = admission.bypassed(workload.metadata.key());
   view.required_checks = admission.required_checks(workload);
   return view;

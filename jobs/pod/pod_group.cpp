@@ -197,6 +197,11 @@ Roster PodGroup::roster(const api::Workload* workload) const {
         roster.replaced.push_back(pods_[i]);
         continue;
       }
+      // The request to delete it was lost.
+      if (renews && pods_[i]->lost_place()) {
+        roster.excess.push_back(pods_[i]);
+        continue;
+      }
       (pods_[i]->given_up() ? given_up : active).push_back(pods_[i]);
     }
     fill(std::move(active), std::move(given_up), static_cast<std::size_t>(set.count), &roster);

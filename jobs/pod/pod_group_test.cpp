@@ -348,6 +348,10 @@ TEST(PodGroup, a_pod_of_a_hub_that_goes_in_vain_is_let_go_so_that_the_hub_makes_
             "let job go a b")
       << "the quota was given back";
   EXPECT_EQ(plan_of(lost, waiting), "let job go a b") << "there is quota again";
+  Json kept = member("a", killed);
+  kept["metadata"].erase("deletionTimestamp");
+  EXPECT_EQ(plan_of({kept, member("b", killed)}, waiting), "drop excess a, let job go b")
+      << "its deletion did not arrive";
 }
 
 TEST(PodGroup, what_finished_keeps_nothing) {

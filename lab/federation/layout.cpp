@@ -184,10 +184,11 @@ std::string manager_config(const ClusterState& cluster, const std::string& dispa
   config["kind"] = "Configuration";
   config["health"]["healthProbeBindAddress"] = local(cluster.health_port);
   config["metrics"]["bindAddress"] = local(cluster.metrics_port);
-  // Short, so that the successor of a killed manager leads soon.
+  // Nothing starts a manager again that lost its lease, as one does on a machine with much to do.
+  // The successor of a killed one waits for as long.
   config["leaderElection"]["leaderElect"] = true;
-  config["leaderElection"]["leaseDuration"] = "6s";
-  config["leaderElection"]["renewDeadline"] = "4s";
+  config["leaderElection"]["leaseDuration"] = "20s";
+  config["leaderElection"]["renewDeadline"] = "18s";
   config["leaderElection"]["retryPeriod"] = "2s";
   config["clientConnection"]["qps"] = -1;
   for (const RacedKind* kind : kinds) {

@@ -131,7 +131,19 @@ Task<Result<std::string>> token_before(Clock& clock, SteadyPoint deadline,
 std::size_t ListLimits::pages_of(std::int64_t limit) const {
   if (limit <= 0 || limit >= full_page) return pages_max;
   const auto size = static_cast<std::size_t>(limit);
-  return std::max(pages_max, objects_max / size + (objects_max % size != 0));
+  // Either product may be beyond what the type holds.
+  const bool all = objects_max / full_page <= pages_max;
+  const std::size_t objects = all ? objects_max : pages_max * full_page;
+  return std::max(pages_max, objects / size + (objects % size != 0));
+}
+
+Error ListLimits::beyond_pages(std::int64_t limit) const {
+  const std::size_t pages = pages_of(limit);
+  if (pages == pages_max) return beyond(pages_max, "pages");
+  std::string text = "more than " + std::to_string(pages) + " pages, some of " +
+                     std::to_string(limit) + " objects only";
+  if (!setting.empty()) text += ", see " + setting;
+  return Error(Errc::too_large, std::move(text));
 }
 
 Error ListLimits::beyond(std::size_t limit, const char* what) const {
@@ -289,6 +301,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
   std::string first_version;
   ListMeter meter(deps_.config.list_limits);
   std::int64_t limit = options.limit;
+  std::int64_t most = std::max(limit, options.limit_max);
   const std::function<Status(std::string_view)> take = [&](std::string_view text) -> Status {
     const Status within_limits = meter.add_object();
     if (!within_limits) return within_limits;
@@ -318,10 +331,11 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     call.resource = resource.plural;
     call.last = options.last;
     if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadataList");
+    const SteadyPoint asked = deps_.clock.steady();
     auto answer = co_await send(std::move(call));
+    // API servers take another limit with each page of one list.
     if (!answer && answer.error().code() == Errc::too_large && smaller_page(limit) < limit) {
-      // API servers take another limit with each page of one list.
-      limit = smaller_page(limit);
+      limit = most = smaller_page(limit);
       continue;
     }
     if (!answer) co_return answer.error();
@@ -336,6 +350,8 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     if (first_version.empty()) first_version = metadata->resource_version;
     continue_token = std::move(metadata->continue_token);
     if (continue_token.empty()) co_return first_version;
+    const bool quick = deps_.clock.steady() - asked <= deps_.config.timeout / 4;
+    if (quick && limit > 0) limit = std::min(2 * limit, most);
   } while (true);
 }
 

@@ -213,6 +213,7 @@ Task<Status> InformerCore::fill_from_list() {
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
   options.limit = page_limit_;
+  options.limit_max = options_.page_limit;
   options.metadata_only = options_.metadata_only;
   options.last = looks_ > 0;
   Listing listing;

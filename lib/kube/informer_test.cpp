@@ -269,6 +269,32 @@ TEST_F(InformerTest, AfterALongSilenceAListWithinTheLimitsStillComes) {
   EXPECT_EQ(informer->size(), 400u);
 }
 
+TEST_F(InformerTest, AfterALongSilencePagesGrowWithinTheFirstList) {
+  answer_watches([](auto&) {});
+  server.delay = 1min;
+  begin();
+  world.run_for(30min);
+  ASSERT_GT(requests_with("limit=10"), 5u);
+  server.seen.clear();
+  server.delay = 100ms;
+  listed = 3000;
+  ASSERT_TRUE(world.run_for(1min, [&] { return informer->has_synced(); }));
+  EXPECT_EQ(requests_with("limit="), 11u) << "10, 20, 40 and so on, up to 500";
+}
+
+/// Larger ones might not come in time.
+TEST_F(InformerTest, PagesThatComeSlowlyDoNotGrow) {
+  answer_watches([](auto&) {});
+  server.delay = 1min;
+  begin();
+  world.run_for(30min);
+  server.seen.clear();
+  server.delay = client.config().timeout / 3;
+  listed = 300;
+  ASSERT_TRUE(world.run_for(30min, [&] { return informer->has_synced(); }));
+  EXPECT_EQ(requests_with("limit=10"), 30u);
+}
+
 TEST_F(InformerTest, AfterALongSilenceAListBeyondTheLimitsEndsToo) {
   limit({.pages_max = 4, .objects_max = 400});
   server.delay = 1min;

@@ -193,28 +193,45 @@ TEST_F(ElasticJobs, AJobThatDoesNotRunGivesBackWhatItsLargerSliceHas) {
   EXPECT_EQ(used(), "0");
 }
 
-TEST_F(ElasticJobs, AJobThatIsToStopAndRunsKeepsWhatItsOtherSizeHas) {
-  apply_check();
-  start_with_queues();
-  set_check_active(true);
-  require_check();
-  settle();
-  submit(2);
-  complete_check();
-  run_job("j", 2);
-  scale(5);
-  stop_queue("HoldAndDrain");
-  ASSERT_EQ(used(), "2") << "its pods have not ended";
-  scale(4);
-  stop_queue("None");
-  ASSERT_EQ(used(), "4");
-  stop_queue("Hold");
-  EXPECT_EQ(used(), "4") << "its pods still run on that";
+class ElasticJobThatIsToStop : public ElasticJobs {
+ protected:
+  /// Its pods run on, and meanwhile another size has taken over.
+  void grow_while_it_stops() {
+    apply_check();
+    start_with_queues();
+    set_check_active(true);
+    require_check();
+    settle();
+    submit(2);
+    complete_check();
+    run_job("j", 2);
+    scale(5);
+    stop_queue("HoldAndDrain");
+    ASSERT_EQ(used(), "2") << "its pods have not ended";
+    scale(4);
+    stop_queue("None");
+    ASSERT_EQ(used(), "4");
+    stop_queue("Hold");
+    ASSERT_EQ(used(), "4") << "its pods still run on that";
+  }
+  void end_pods() {
+    patch_job_status("j", R"({"status":{"active":null,"ready":0,"terminating":0}})");
+    settle();
+  }
+};
+
+TEST_F(ElasticJobThatIsToStop, KeepsItsQuotaInAHeldQueueUntilItsPodsHaveEnded) {
+  grow_while_it_stops();
+  end_pods();
+  EXPECT_EQ(used(), "0");
+}
+
+TEST_F(ElasticJobThatIsToStop, IsEvictedFromADrainedQueueBeforeItsQuotaIsFree) {
+  grow_while_it_stops();
   stop_queue("HoldAndDrain");
   EXPECT_TRUE(job("j").spec.suspend.value_or(false));
-  EXPECT_NE(used(), "0");
-  patch_job_status("j", R"({"status":{"active":null,"ready":0,"terminating":0}})");
-  settle();
+  EXPECT_EQ(used(), "4");
+  end_pods();
   EXPECT_EQ(used(), "0");
 }
 

@@ -220,7 +220,7 @@ TEST_F(OneCluster, AJobThatCouldNotBeReadMayHaveBeenStartedToo) {
   EXPECT_THAT(condition_of("j", "QuotaReserved"), testing::StartsWith("True"));
 }
 
-TEST_F(OneCluster, WhetherAJobWasStartedThatIsGoneIsNoQuestion) {
+TEST_F(OneCluster, AJobThatIsGoneIsNoLongerAskedFor) {
   start_with_queues();
   single_out("/jobs/j");
   apply(job_yaml("j"));
@@ -265,7 +265,7 @@ TEST_F(OneCluster, AJobDeletedInMidRunLeavesNoWorkloadAndNoUsage) {
   EXPECT_EQ(cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"))->status.reserving_workloads, 0);
 }
 
-/// Or it would be made again and again, because the job of each is gone.
+/// Each other one would be deleted, too, because the job is gone.
 TEST_F(OneCluster, AJobThatCannotBeReadGetsNoOtherWorkload) {
   start_with_queues();
   single_out("/jobs");

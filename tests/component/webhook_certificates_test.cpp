@@ -208,6 +208,13 @@ TEST_F(WebhookCertificates, a_secret_that_may_not_be_read_is_none_unless_it_is_d
       << demanding.waits_for();
 }
 
+TEST_F(WebhookCertificates, a_secret_may_be_there_while_the_server_does_not_know_the_manager) {
+  Replica& unknown = start("no-such-token");
+  world_.run_for(5s);
+  EXPECT_NE(unknown.waits_for().find("kueue-system/cert"), std::string::npos)
+      << unknown.waits_for();
+}
+
 TEST_F(WebhookCertificates, a_secret_that_is_demanded_is_created) {
   config_.demanded = true;
   Replica& replica = start();
