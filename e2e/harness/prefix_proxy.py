@@ -58,7 +58,7 @@ class PrefixProxy(threading.Thread):
         try:
             from_target, upstream = await asyncio.open_connection(
                 "127.0.0.1", self._target, ssl=self._to_target)
-            answers = asyncio.create_task(pass_on(from_target, writer))
+            answers = asyncio.create_task(self._answers(from_target, writer))
             requests = asyncio.create_task(self._requests(reader, writer, upstream))
             await asyncio.wait([answers, requests], return_when=asyncio.FIRST_COMPLETED)
             answers.cancel()
@@ -80,6 +80,8 @@ class PrefixProxy(threading.Thread):
                 self.strays.append(f"{verb} {path}")
                 writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
                 return await writer.drain()
+            if await self._misbehaves(verb, path, writer):
+                continue
             length = re.search(r"^content-length: *(\d+)", rest, re.IGNORECASE | re.MULTILINE)
             body = await reader.readexactly(int(length[1])) if length else b""
             line = f"{verb} {path[len(self.prefix):]} {version}\r\n"
@@ -87,8 +89,11 @@ class PrefixProxy(threading.Thread):
             await upstream.drain()
             self.passed.append(f"{verb} {path[len(self.prefix):]}")
 
+    async def _misbehaves(self, verb, path, writer):
+        """Whether the request was answered here."""
+        return False
 
-async def pass_on(reader, writer):
-    while data := await reader.read(CHUNK):
-        writer.write(data)
-        await writer.drain()
+    async def _answers(self, reader, writer):
+        while data := await reader.read(CHUNK):
+            writer.write(data)
+            await writer.drain()

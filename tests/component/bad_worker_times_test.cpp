@@ -41,7 +41,7 @@ class TimesToStart : public Federation, public testing::WithParamInterface<Troub
           R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
               "resources":[{"name":"cpu","nominalQuota":"1000"}]}]}]}})"));
       worker.cluster->server().store().on_change = [this, name = name](const auto& shelf,
-                                                                      const auto& change) {
+                                                                       const auto& change) {
         const bool made = change.type == apiserver::ChangeType::added;
         if (!made || shelf.name() != "jobs.batch" || name == "east") return;
         started_[change.object->name()] = world_.steady();
@@ -119,8 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         Trouble{"has_webhooks_that_refuse", [](auto& faults) { faults.refused = 1; }},
         Trouble{"has_silent_watches", [](auto& faults) { faults.half_open_watch = 1; }},
         Trouble{"breaks_watches", [](auto& faults) { faults.cut_watch = 1; }, 20},
-        Trouble{"is_slow",
-                [](auto& faults) { faults.delay_min = faults.delay_max = 2s; }}),
+        Trouble{"is_slow", [](auto& faults) { faults.delay_min = faults.delay_max = 2s; }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
