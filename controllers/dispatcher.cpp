@@ -401,13 +401,14 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
     // The watch may show the copy before the answer comes. The head start begins then.
     if (const std::string* first = dispatch::any_copy(*group)) {
       head_starts_.begin(key, *first, moment);
+    } else if (moment - asked->since >= head_starts_.patience(asked->worker)) {
+      head_starts_.give_up(key, asked->worker, asked->since, moment);
     }
-    // A worker that does not answer keeps its head start no longer than one that does.
-    if (moment - *asked >= WorkerRequests::silence) head_starts_.begin(key, "", *asked);
   }
   head_starts_.add_to(group, key, now, moment);
   for (auto& [name, view] : group->clusters) {
     view.reading = failing(name, key, WorkerVerb::read, now);
+    view.busy = requests_.full(name);
     const bool asks = !over || (local.takes_over && !local.finished && !local.evicted);
     if (asks && !view.copy) view.copying = failing(name, key, WorkerVerb::create_copy, now);
   }

@@ -139,11 +139,15 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   dispatch::stamp_attempt(&copy, *workload);
   worker->workloads.may_appear(key);
   if (const jobs::JobPtr job = owner_of(key)) worker->jobs.rouse(job->kind());
+  const SteadyPoint asked = deps_.local.clock.steady();
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
+  const SteadyPoint moment = deps_.local.clock.steady();
+  const bool copied = created || created.error().code() == Errc::already_exists;
+  head_starts_.answered(action.cluster, copied, moment - asked, moment);
   // The head start also passes when the worker refuses: the others must not wait for it for ever.
   if (deps_.local.workloads.get(key)) {
-    head_starts_.begin(key, action.cluster, deps_.local.clock.steady());
+    head_starts_.begin(key, action.cluster, moment);
   }
   if (!created) {
     worker->note(created.error());

@@ -153,15 +153,21 @@ bool WorkerRequests::under_way_elsewhere(const std::string& worker, const api::O
   return false;
 }
 
-std::optional<SteadyPoint> WorkerRequests::oldest(const api::ObjectKey& workload,
-                                                  WorkerVerb verb) const {
-  std::optional<SteadyPoint> since;
+bool WorkerRequests::full(const std::string& worker) const {
+  const auto found = workers_.find(worker);
+  return found != workers_.end() && found->second.under_way.size() >= under_way_max;
+}
+
+std::optional<WorkerRequests::Asked> WorkerRequests::oldest(const api::ObjectKey& workload,
+                                                            WorkerVerb verb) const {
+  std::optional<Asked> oldest;
   for (auto it = under_way_.lower_bound(Line(workload, ""));
        it != under_way_.end() && it->first.first == workload; ++it) {
     if (it->second.verb != verb) continue;
-    since = std::min(since.value_or(it->second.since), it->second.since);
+    if (oldest && oldest->since <= it->second.since) continue;
+    oldest = Asked{it->first.second, it->second.since};
   }
-  return since;
+  return oldest;
 }
 
 const WorkerRequests::Failure* WorkerRequests::failure(const std::string& worker,

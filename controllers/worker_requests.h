@@ -60,8 +60,14 @@ class WorkerRequests {
   /// One is under way to another worker than `worker`.
   bool under_way_elsewhere(const std::string& worker, const api::ObjectKey& workload,
                            WorkerVerb verb) const;
-  /// Since when the oldest one of that verb is under way, on any worker.
-  std::optional<SteadyPoint> oldest(const api::ObjectKey& workload, WorkerVerb verb) const;
+  /// Another request to the worker would wait.
+  bool full(const std::string& worker) const;
+  struct Asked {
+    std::string worker;
+    SteadyPoint since{};
+  };
+  /// The oldest one of that verb that is under way, to any worker.
+  std::optional<Asked> oldest(const api::ObjectKey& workload, WorkerVerb verb) const;
   /// Such a request made the object with that UID, which was good for nothing. That counts as one
   /// failure, also after the next success.
   void made_useless(const std::string& worker, const api::ObjectKey& workload, WorkerVerb verb,

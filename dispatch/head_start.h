@@ -16,7 +16,10 @@ namespace regatta::dispatch {
 ///
 /// The estimate for a worker is the smoothed time plus four times its smoothed deviation, as TCP
 /// estimates when an answer is late (RFC 6298); never less than `least`, nor more than ten times
-/// that. A worker that says nothing three times in a row begins anew.
+/// that. How long it takes to answer the request for the copy is estimated likewise.
+///
+/// A worker that does not answer that request, refuses it, or says nothing, three times in a row,
+/// begins anew, and is passed over: others get the first copies. After a minute it is tried again.
 ///
 /// Knows what this process saw. Deterministic; the caller tells the time.
 class HeadStarts {
@@ -26,10 +29,17 @@ class HeadStarts {
   /// The workload's head start begins, unless it has begun. `cluster` has the first copy; empty if
   /// that is not known.
   void begin(const api::ObjectKey& workload, const std::string& cluster, SteadyPoint now);
+  /// How long the answer to the request for a first copy is waited for.
+  Duration patience(const std::string& cluster) const;
+  /// That was in vain: the others get their copies. The worker was asked at `asked`.
+  void give_up(const api::ObjectKey& workload, const std::string& cluster, SteadyPoint asked,
+               SteadyPoint now);
+  /// The worker has made the copy, or refuses to.
+  void answered(const std::string& cluster, bool copied, Duration took, SteadyPoint now);
   /// The attempt is over.
   void end(const api::ObjectKey& workload) { races_.erase(workload); }
   /// Learns from what the workers show, and adds to the view since when and for how long the first
-  /// worker is alone. `now` and `moment` are the same instant.
+  /// worker is alone, and which workers are passed over. `now` and `moment` are the same instant.
   void add_to(GroupView* group, const api::ObjectKey& workload, TimePoint now, SteadyPoint moment);
 
  private:
@@ -42,14 +52,20 @@ class HeadStarts {
     Duration time{0}, deviation{0};
     int missed = 0;  ///< in a row
     bool known = false;
+
+    void add(Duration took);
   };
 
+  Duration most() const;
   Duration of(const std::string& cluster) const;
   void learn(Race* race, const GroupView& group, SteadyPoint moment);
+  void miss(const std::string& cluster, Usual* usual, SteadyPoint moment);
 
   const Duration least_;
   std::map<api::ObjectKey, Race> races_;
-  std::map<std::string, Usual> usual_;
+  std::map<std::string, Usual> usual_;    ///< from the copy to the worker's word
+  std::map<std::string, Usual> answers_;  ///< from the request to the copy
+  std::map<std::string, SteadyPoint> passed_over_;
 };
 
 }  // namespace regatta::dispatch

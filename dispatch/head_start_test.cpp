@@ -135,6 +135,59 @@ TEST_F(HeadStart, AWorkerThatSaysNothingThreeTimesBeginsAnew) {
   EXPECT_EQ(look(begin(), Duration(0), false).head_start, least);
 }
 
+TEST_F(HeadStart, AWorkerThatSaysNothingThreeTimesIsPassedOverForAMinute) {
+  const auto passed_over = [&](Duration later) {
+    GroupView group;
+    group.clusters["a"];
+    starts_.add_to(&group, api::ObjectKey("ns", "another"), wall_, now_ + later);
+    return group.clusters["a"].passed_over;
+  };
+  for (int i = 0; i < 2; ++i) look(begin(), least, false);
+  EXPECT_FALSE(passed_over(least));
+  look(begin(), least, false);
+  EXPECT_TRUE(passed_over(least));
+  EXPECT_TRUE(passed_over(std::chrono::seconds(59)));
+  EXPECT_FALSE(passed_over(std::chrono::seconds(61)));
+  now_ += std::chrono::minutes(2);
+  look(begin(), least, false);
+  EXPECT_TRUE(passed_over(least)) << "one time is enough now";
+  look(begin(), Duration(50), true);
+  EXPECT_FALSE(passed_over(least));
+}
+
+TEST_F(HeadStart, AnAnswerIsWaitedForAsLongAsItTakesMostly) {
+  EXPECT_EQ(starts_.patience("a"), 10 * least) << "it is not known";
+  for (int i = 0; i < 20; ++i) starts_.answered("a", true, Duration(10), now_);
+  EXPECT_EQ(starts_.patience("a"), least);
+  for (int i = 0; i < 20; ++i) starts_.answered("a", true, Duration(300), now_);
+  EXPECT_GT(starts_.patience("a"), Duration(300));
+  EXPECT_LT(starts_.patience("a"), Duration(600));
+}
+
+TEST_F(HeadStart, AWorkerThatDoesNotAnswerOrRefusesIsPassedOver) {
+  const auto passed_over = [&] {
+    GroupView group;
+    group.clusters["a"];
+    starts_.add_to(&group, api::ObjectKey("ns", "another"), wall_, now_);
+    return group.clusters["a"].passed_over;
+  };
+  starts_.answered("a", true, Duration(10), now_);
+  const api::ObjectKey key("ns", "first");
+  for (int i = 0; i < 5; ++i) starts_.give_up(key, "a", now_ - least, now_);
+  EXPECT_FALSE(passed_over()) << "it is one race";
+  starts_.answered("a", false, Duration(10), now_);
+  EXPECT_FALSE(passed_over());
+  starts_.answered("a", true, 10 * least, now_);
+  EXPECT_TRUE(passed_over()) << "too late is no answer";
+  EXPECT_EQ(starts_.patience("a"), least);
+  GroupView group;
+  starts_.add_to(&group, key, wall_, now_);
+  EXPECT_EQ(group.local.racing_since, wall_ - least) << "the others get their copies at once";
+  EXPECT_EQ(group.local.head_start, least);
+  starts_.answered("a", true, Duration(10), now_);
+  EXPECT_FALSE(passed_over());
+}
+
 TEST_F(HeadStart, AWordInBetweenKeepsIt) {
   after_answers_of(Duration(300));
   for (int i = 0; i < 6; ++i) {

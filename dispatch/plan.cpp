@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 namespace regatta::dispatch {
 namespace {
@@ -691,9 +692,12 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
     }
   }
   if (!g.local.other_checks_ready) return;
-  std::sort(missing.begin(), missing.end(), [&](const std::string& a, const std::string& b) {
-    return rank_of(g.local.uid, a) < rank_of(g.local.uid, b);
-  });
+  const auto place = [&](const std::string& name) {
+    const ClusterView& v = g.clusters.at(name);
+    return std::tuple(v.passed_over, v.busy, rank_of(g.local.uid, name));
+  };
+  std::sort(missing.begin(), missing.end(),
+            [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
   if (missing.empty()) return;
   if (const auto left = head_start_left(g, now, config)) {
     if (!any_copy(g)) plan->actions.push_back(CreateCopy{missing.front()});

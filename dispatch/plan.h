@@ -204,6 +204,10 @@ struct ClusterView {
   bool job_news = false;
   /// The Job runs there for other Workloads, too, so it stays when this one leaves.
   bool job_shared = false;
+  /// It had first copies, and nothing came of them: others get these for now (head_start.h).
+  bool passed_over = false;
+  /// Another request to it would wait.
+  bool busy = false;
   /// The Job of an elastic job runs there under another slice than this Workload.
   bool job_under_other_slice = false;
   /// The same, and a later slice has replaced that one on the hub.

@@ -1009,6 +1009,12 @@ TEST(Plan, OneWorkerHasAHeadStart) {
   EXPECT_EQ(describe(plan(gone, now, config)), "nominate [b], copy to b");
   const Given restarted = Given{"a", "b"}.copy("a");
   EXPECT_EQ(describe(plan(restarted, now, config)), "copy to b");
+  fresh.clusters["a"].passed_over = true;
+  EXPECT_EQ(describe(plan(fresh, now, config)), "copy to b, look again in 30ms");
+  fresh.clusters["b"].busy = true;
+  EXPECT_EQ(describe(plan(fresh, now, config)), "copy to b, look again in 30ms");
+  fresh.clusters["a"].passed_over = false;
+  EXPECT_EQ(describe(plan(fresh, now, config)), "copy to a, look again in 30ms");
 }
 
 TEST(Plan, AWorkerThatRefusesACopyKeepsItsHeadStartNoLonger) {
