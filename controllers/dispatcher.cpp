@@ -408,9 +408,10 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   head_starts_.add_to(group, key, now, moment);
   for (auto& [name, view] : group->clusters) {
     view.reading = failing(name, key, WorkerVerb::read, now);
-    view.busy = requests_.full(name);
     const bool asks = !over || (local.takes_over && !local.finished && !local.evicted);
-    if (asks && !view.copy) view.copying = failing(name, key, WorkerVerb::create_copy, now);
+    if (!asks || view.copy) continue;
+    view.busy = requests_.full(name);
+    view.copying = failing(name, key, WorkerVerb::create_copy, now);
   }
   // What failed in an earlier attempt is no reason to end the next one.
   if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);

@@ -29,7 +29,7 @@ Duration HeadStarts::patience(const std::string& cluster) const {
   const auto usual = answers_.find(cluster);
   if (usual == answers_.end() || !usual->second.known) return most();
   if (usual->second.missed >= misses_in_a_row) return least_;
-  return std::clamp(usual->second.time + 4 * usual->second.deviation, least_, most());
+  return usual->second.until(least_, most());
 }
 
 void HeadStarts::give_up(const api::ObjectKey& workload, const std::string& cluster,
@@ -65,7 +65,11 @@ void HeadStarts::add_to(GroupView* group, const api::ObjectKey& workload, TimePo
 Duration HeadStarts::of(const std::string& cluster) const {
   const auto usual = usual_.find(cluster);
   if (usual == usual_.end() || !usual->second.known) return least_;
-  return std::clamp(usual->second.time + 4 * usual->second.deviation, least_, most());
+  return usual->second.until(least_, most());
+}
+
+Duration HeadStarts::Usual::until(Duration least, Duration most) const {
+  return std::clamp(time + 4 * deviation, least, most);
 }
 
 void HeadStarts::Usual::add(Duration took) {

@@ -54,6 +54,8 @@ class HeadStarts {
     bool known = false;
 
     void add(Duration took);
+    /// What is later than that is late; between `least` and `most`.
+    Duration until(Duration least, Duration most) const;
   };
 
   Duration most() const;

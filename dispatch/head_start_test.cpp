@@ -39,6 +39,14 @@ class HeadStart : public ::testing::Test {
     return *look(begin(), Duration(0), false).head_start;
   }
 
+  /// Whether `a` is, for a workload that does not race yet.
+  bool passed_over(Duration later = Duration(0)) {
+    GroupView group;
+    group.clusters["a"];
+    starts_.add_to(&group, api::ObjectKey("ns", "another"), wall_, now_ + later);
+    return group.clusters["a"].passed_over;
+  }
+
   HeadStarts starts_{least};
   SteadyPoint now_{};
   TimePoint wall_ = TimePoint(std::chrono::hours(500000));
@@ -136,12 +144,6 @@ TEST_F(HeadStart, AWorkerThatSaysNothingThreeTimesBeginsAnew) {
 }
 
 TEST_F(HeadStart, AWorkerThatSaysNothingThreeTimesIsPassedOverForAMinute) {
-  const auto passed_over = [&](Duration later) {
-    GroupView group;
-    group.clusters["a"];
-    starts_.add_to(&group, api::ObjectKey("ns", "another"), wall_, now_ + later);
-    return group.clusters["a"].passed_over;
-  };
   for (int i = 0; i < 2; ++i) look(begin(), least, false);
   EXPECT_FALSE(passed_over(least));
   look(begin(), least, false);
@@ -165,12 +167,6 @@ TEST_F(HeadStart, AnAnswerIsWaitedForAsLongAsItTakesMostly) {
 }
 
 TEST_F(HeadStart, AWorkerThatDoesNotAnswerOrRefusesIsPassedOver) {
-  const auto passed_over = [&] {
-    GroupView group;
-    group.clusters["a"];
-    starts_.add_to(&group, api::ObjectKey("ns", "another"), wall_, now_);
-    return group.clusters["a"].passed_over;
-  };
   starts_.answered("a", true, Duration(10), now_);
   const api::ObjectKey key("ns", "first");
   for (int i = 0; i < 5; ++i) starts_.give_up(key, "a", now_ - least, now_);

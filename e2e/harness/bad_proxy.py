@@ -13,6 +13,8 @@ TROUBLES = ("hangs", "has_too_many_requests", "fails_to_create_jobs", "is_slow_a
 
 
 class BadProxy(PrefixProxy):
+    piece = PIECE
+
     def __init__(self, cluster):
         super().__init__(cluster)
         self.trouble = None  # one of TROUBLES
@@ -60,14 +62,11 @@ class BadProxy(PrefixProxy):
                                              "items": []})
         return False
 
-    async def _answers(self, reader, writer):
-        while data := await reader.read(PIECE):
-            writer.write(data)
-            await writer.drain()
-            if self.trouble == "hangs":
-                await asyncio.sleep(FOREVER)
-            if self.trouble == "trickles":
-                await asyncio.sleep(PAUSE)
+    async def _passed_piece(self):
+        if self.trouble == "hangs":
+            await asyncio.sleep(FOREVER)
+        if self.trouble == "trickles":
+            await asyncio.sleep(PAUSE)
 
 
 def failure(code, reason):

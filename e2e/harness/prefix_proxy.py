@@ -15,6 +15,8 @@ class PrefixProxy(threading.Thread):
     """Serves `cluster` at https://127.0.0.1:port/NAME with a certificate of its own authority.
     What lies elsewhere is answered 404, and noted in `strays`. Ends with the process."""
 
+    piece = CHUNK  # bytes of an answer that are passed on at a time
+
     def __init__(self, cluster):
         super().__init__(daemon=True)
         self.prefix = f"/{cluster.name}"
@@ -94,6 +96,10 @@ class PrefixProxy(threading.Thread):
         return False
 
     async def _answers(self, reader, writer):
-        while data := await reader.read(CHUNK):
+        while data := await reader.read(self.piece):
             writer.write(data)
             await writer.drain()
+            await self._passed_piece()
+
+    async def _passed_piece(self):
+        """Before the next piece of an answer."""

@@ -38,10 +38,7 @@ class TimesToStart : public Federation, public testing::WithParamInterface<Troub
     hub.dispatch.plan.head_start = 100ms;
     start_all({"east", "north", "west"}, std::move(hub));
     for (auto& [name, worker] : workers_) {
-      ASSERT_TRUE(worker.cluster->patch(
-          api::ClusterQueue::resource, api::ObjectKey("cq"),
-          R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
-              "resources":[{"name":"cpu","nominalQuota":"1000"}]}]}]}})"));
+      give(name, "1000");
       worker.cluster->server().store().on_change = [this, name = name](const auto& shelf,
                                                                        const auto& change) {
         const bool made = change.type == apiserver::ChangeType::added;
@@ -49,10 +46,7 @@ class TimesToStart : public Federation, public testing::WithParamInterface<Troub
         started_[change.object->name()] = world_.steady();
       };
     }
-    ASSERT_TRUE(cluster_.patch(
-        api::ClusterQueue::resource, api::ObjectKey("cq"),
-        R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
-            "resources":[{"name":"cpu","nominalQuota":"1000"}]}]}]}})"));
+    give(cluster_, "1000");
     settle();
   }
   /// From submission to the creation on a worker other than `east`, sorted.

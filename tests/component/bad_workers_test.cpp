@@ -11,12 +11,7 @@ class BadWorkers : public Federation {
  protected:
   void start(manager::CoreConfig hub = {}) {
     start_all({"east", "north", "west"}, std::move(hub));
-    for (auto& [name, worker] : workers_) {
-      ASSERT_TRUE(worker.cluster->patch(
-          api::ClusterQueue::resource, api::ObjectKey("cq"),
-          R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
-              "resources":[{"name":"cpu","nominalQuota":"100"}]}]}]}})"));
-    }
+    for (const auto& [name, worker] : workers_) give(name, "100");
     settle();
     manager_->requests.clear();
     manager_->remote_requests.clear();

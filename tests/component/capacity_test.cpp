@@ -34,13 +34,6 @@ class Capacity : public Federation {
     config.dispatch.plan.head_start = 100ms;
     return config;
   }
-  void give(const std::string& worker, const std::string& cpus) {
-    ASSERT_TRUE(workers_.at(worker).cluster->patch(
-        api::ClusterQueue::resource, api::ObjectKey("cq"),
-        R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
-        "resources":[{"name":"cpu","nominalQuota":")" +
-            cpus + R"("}]}]}]}})"));
-  }
   void start_uneven(manager::CoreConfig config = by(placement::Dispatcher::capacity)) {
     start_all({"w1", "w2", "w3"}, std::move(config));
     give("w1", "1");

@@ -33,6 +33,18 @@ class ElasticJobs : public OneCluster {
         cluster_.patch(api::Workload::resource, live().at(0).metadata.key(), ready, "status"));
     settle();
   }
+  /// A job whose queue needs a check runs, and is to have another size.
+  void run_checked_and_scale(int from, int to) {
+    apply_check();
+    start_with_queues();
+    set_check_active(true);
+    require_check();
+    settle();
+    submit(from);
+    complete_check();
+    run_job("j", from);
+    scale(to);
+  }
   std::vector<api::Workload> live() {
     std::vector<api::Workload> found;
     for (api::Workload& workload : cluster_.list<api::Workload>("default")) {
@@ -170,15 +182,7 @@ TEST_F(ElasticJobs, AJobWhoseLargerSliceStillWaitsForACheckRunsOnWhenItsQueueTak
 
 /// Its former size was evicted before the larger one had quota, which it has from nothing then.
 TEST_F(ElasticJobs, AJobThatDoesNotRunGivesBackWhatItsLargerSliceHas) {
-  apply_check();
-  start_with_queues();
-  set_check_active(true);
-  require_check();
-  settle();
-  submit(2);
-  complete_check();
-  run_job("j", 2);
-  scale(5);
+  run_checked_and_scale(2, 5);
   ASSERT_THAT(live(), SizeIs(2)) << "4 CPUs: the larger slice waits";
   stop_queue("HoldAndDrain");
   patch_job_status("j", R"({"status":{"active":null,"ready":0,"terminating":0}})");
@@ -197,15 +201,7 @@ class ElasticJobThatIsToStop : public ElasticJobs {
  protected:
   /// Its pods run on, and meanwhile another size has taken over.
   void grow_while_it_stops() {
-    apply_check();
-    start_with_queues();
-    set_check_active(true);
-    require_check();
-    settle();
-    submit(2);
-    complete_check();
-    run_job("j", 2);
-    scale(5);
+    run_checked_and_scale(2, 5);
     stop_queue("HoldAndDrain");
     ASSERT_EQ(used(), "2") << "its pods have not ended";
     scale(4);

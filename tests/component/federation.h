@@ -89,12 +89,13 @@ spec:
 
   TestCluster& worker(const std::string& name) { return *workers_.at(name).cluster; }
   /// Sets the quota of that worker.
-  void give(const std::string& name, const std::string& cpus) {
-    ASSERT_TRUE(worker(name).patch(
-        api::ClusterQueue::resource, api::ObjectKey("cq"),
-        R"({"spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{
+  void give(const std::string& name, const std::string& cpus) { give(worker(name), cpus); }
+  static void give(TestCluster& cluster, const std::string& cpus) {
+    ASSERT_TRUE(
+        cluster.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                      R"({"spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{
         "name": "cpu-only", "resources": [{"name": "cpu", "nominalQuota": ")" +
-            cpus + R"("}]}]}]}})"));
+                          cpus + R"("}]}]}]}})"));
   }
   /// The Active condition of a MultiKueueCluster.
   std::string member_condition(const std::string& name) {

@@ -203,13 +203,7 @@ TEST_F(OneCluster, AJobThatMayHaveBeenStartedKeepsItsQuotaUntilItStopped) {
 
 /// The same, and the server did not know the manager for a moment.
 TEST_F(OneCluster, AJobThatCouldNotBeReadMayHaveBeenStartedToo) {
-  start_with_queues();
-  single_out("/jobs");
-  apply(job_yaml("j"));
-  settle();
-  lose_writes_and_reads();
-  open_queue();
-  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  start_job_unheard("/jobs");
   run_job("j", 1);
   settle(1s);
   hear_answers();
@@ -221,13 +215,7 @@ TEST_F(OneCluster, AJobThatCouldNotBeReadMayHaveBeenStartedToo) {
 }
 
 TEST_F(OneCluster, AJobThatIsGoneIsNoLongerAskedFor) {
-  start_with_queues();
-  single_out("/jobs/j");
-  apply(job_yaml("j"));
-  settle();
-  lose_writes_and_reads();
-  open_queue();
-  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  start_job_unheard("/jobs/j");
   settle(1s);
   ASSERT_TRUE(manager_->core().local().unsure_of_jobs());
   kube::DeleteOptions background;

@@ -34,6 +34,16 @@ class Life : public OneCluster {
            R"(","namespace":"default"},"spec":{"template":{"spec":{"restartPolicy":"Never",
            "containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}})";
   }
+  /// The classes `low` and `high` have the same value, and the queue preempts.
+  void start_with_equal_classes() {
+    start();
+    apply(priority_class("low", 100));
+    apply(priority_class("high", 100));
+    ASSERT_TRUE(
+        cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                       R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+    settle();
+  }
   static std::string priority_class(const std::string& name, int value) {
     return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: " +
            name + "}\nvalue: " + std::to_string(value) + "\n";
@@ -295,12 +305,7 @@ spec:
 }
 
 TEST_F(Life, AClassThatIsMadeAnewWithALowerValueLetsAWaitingJobPreempt) {
-  start();
-  apply(priority_class("low", 100));
-  apply(priority_class("high", 100));
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
-  settle();
+  start_with_equal_classes();
   apply(R"(
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: Workload
@@ -329,12 +334,7 @@ spec:
 }
 
 TEST_F(Life, AClassWhoseValueBecomesLowerLetsAWaitingJobPreempt) {
-  start();
-  apply(priority_class("low", 100));
-  apply(priority_class("high", 100));
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
-  settle();
+  start_with_equal_classes();
   apply(job_yaml("runs", 4, "main", "{}", label("low")));
   wait_started("runs");
   apply(job_yaml("waits", 4, "main", "{}", label("high")));

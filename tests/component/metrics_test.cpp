@@ -45,6 +45,23 @@ class Series : public OneCluster {
   /// Expects "name{labels} value" among all lines.
   void expect(const std::string& line) { EXPECT_THAT(metrics_->text(), HasSubstr(line + "\n")); }
 
+  /// Of the job `a`.
+  void expect_counted_when_it_ends_after_its_eviction(const std::string& yaml, int pods) {
+    apply(yaml);
+    settle();
+    run_job("a", pods);
+    ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("a")->metadata.key(),
+                               R"({"spec":{"active":false}})"));
+    settle();
+    patch_job_status("a", R"({"status":{"active":null,"ready":0}})");
+    settle();
+    EXPECT_THAT(condition_of("a", "QuotaReserved"), HasSubstr("False "));
+    complete_job("a", pods);
+    settle();
+    expect(R"(kueue_finished_workloads_total{cluster_queue="cq",priority_class="",)"
+           R"(replica_role="leader"} 1)");
+  }
+
   std::optional<manager::Metrics> metrics_;
 };
 
@@ -238,36 +255,13 @@ spec:
 
 TEST_F(Series, CountAWorkloadThatEndsAfterItsEvictionForItsQueue) {
   start();
-  apply(job_yaml("a"));
-  settle();
-  run_job("a", 1);
-  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("a")->metadata.key(),
-                             R"({"spec":{"active":false}})"));
-  settle();
-  patch_job_status("a", R"({"status":{"active":null,"ready":0}})");
-  settle();
-  EXPECT_THAT(condition_of("a", "QuotaReserved"), HasSubstr("False "));
-  complete_job("a", 1);
-  settle();
-  expect(R"(kueue_finished_workloads_total{cluster_queue="cq",priority_class="",)"
-         R"(replica_role="leader"} 1)");
+  expect_counted_when_it_ends_after_its_eviction(job_yaml("a"), 1);
 }
 
 TEST_F(Series, CountAnElasticJobThatEndsAfterItsEvictionOnce) {
   start();
-  apply(job_yaml("a", 2, "main", R"({kueue.x-k8s.io/elastic-job: "true"})"));
-  settle();
-  run_job("a", 2);
-  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("a")->metadata.key(),
-                             R"({"spec":{"active":false}})"));
-  settle();
-  patch_job_status("a", R"({"status":{"active":null,"ready":0}})");
-  settle();
-  EXPECT_THAT(condition_of("a", "QuotaReserved"), HasSubstr("False "));
-  complete_job("a", 2);
-  settle();
-  expect(R"(kueue_finished_workloads_total{cluster_queue="cq",priority_class="",)"
-         R"(replica_role="leader"} 1)");
+  expect_counted_when_it_ends_after_its_eviction(
+      job_yaml("a", 2, "main", R"({kueue.x-k8s.io/elastic-job: "true"})"), 2);
 }
 
 TEST_F(Series, OfAFollowerAreGaugesOnly) {

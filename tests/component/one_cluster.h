@@ -102,6 +102,16 @@ spec: {controllerName: example.dev/check}
     faults.half_open_watch = faults.lose_reply = faults.withheld = 1;
     faults.withheld_with = 401;
   }
+  /// The job `j` is started, and the manager does not hear of it below `path`.
+  void start_job_unheard(const std::string& path) {
+    start_with_queues();
+    single_out(path);
+    apply(job_yaml("j"));
+    settle();
+    lose_writes_and_reads();
+    open_queue();
+    until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  }
   void hear_answers() { manager_->faults().lose_reply = manager_->faults().withheld = 0; }
   /// Runs for a while, long enough for every write that follows from another one.
   void settle(Duration time = 3s) { world_.run_for(time); }
