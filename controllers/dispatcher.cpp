@@ -324,11 +324,9 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
   }
   const dispatch::SetNominated first = dispatch::nomination_of(group, now, config_.plan).nominated;
   status->nominated_cluster_names = first.clusters;
-  if (!group.comparison || first.clusters.empty()) return;
-  room_.nominate(workload, *status, first.clusters);
-  api::Workload next = workload;
-  next.status = std::move(*status);
-  *status = dispatch::with_state(next, dispatch::racing_state(first), now);
+  if (first.clusters.empty()) return;
+  if (group.comparison) room_.nominate(workload, *status, first.clusters);
+  dispatch::set_state(status, workload.metadata.generation, dispatch::racing_state(first), now);
 }
 
 bool Dispatcher::may_still_run(const api::ObjectKey& key) const {

@@ -286,12 +286,16 @@ api::WorkloadStatus with_refusal(const api::Workload& workload, const std::strin
 api::WorkloadStatus with_state(const api::Workload& workload, const TellState& state,
                                TimePoint now) {
   api::WorkloadStatus status = workload.status;
-  TellState telling = state;
-  if (const auto from = api::evicted_from(status)) {
-    telling.message = api::evicted_from_text(*from, state.message);
-  }
-  put_state(&status.conditions, telling, workload.metadata.generation, now);
+  set_state(&status, workload.metadata.generation, state, now);
   return status;
+}
+
+void set_state(api::WorkloadStatus* status, std::int64_t generation, TellState state,
+               TimePoint now) {
+  if (const auto from = api::evicted_from(*status)) {
+    state.message = api::evicted_from_text(*from, state.message);
+  }
+  put_state(&status->conditions, state, generation, now);
 }
 
 }  // namespace regatta::dispatch

@@ -16,6 +16,7 @@ struct Given : GroupView {
     local.check = CheckState::pending;
     local.uid = "u1";
     local.quota_reserved_at = now - 10s;
+    local.told = "Racing";
     for (const std::string& name : names) {
       clusters[name].connected = true;
       config_order.push_back(name);
@@ -1485,7 +1486,7 @@ TEST(Plan, IncrementalLooksAgainWhenTheNextRoundStarts) {
 TEST(Plan, ExternalCopiesOnlyToNominatedClusters) {
   PlanConfig config;
   config.nomination.dispatcher = placement::Dispatcher::external;
-  EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({}), now, config)), "");
+  EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({}), now, config)), "look again in 50s");
   EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({"b"}), now, config)), "copy to b");
   EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({"b"}).copy("a"), now, config)),
             "remove copy on a, copy to b");

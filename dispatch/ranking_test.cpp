@@ -116,7 +116,7 @@ TEST(Ranking, TheCheckNamesTheDispatcher) {
   EXPECT_EQ(plan(g, now, config()).actions.size(), 4U) << describe(plan(g, now, config()));
   g.local.dispatcher = placement::Dispatcher::capacity;
   g.local.placed = true;
-  EXPECT_EQ(describe(plan(g, now, config())), "");
+  EXPECT_EQ(describe(plan(g, now, config())), "look again in 60s") << "it has no nomination";
 }
 
 TEST(Ranking, AWorkerThatHasNoRoomIsFollowedByTheNext) {

@@ -22,7 +22,8 @@ struct Trouble {
 
 bool is_trouble(std::string_view reason) {
   return reason == reasons::no_worker_connected || reason == reasons::no_worker_accepts ||
-         reason == reasons::no_worker_fits || reason == reasons::worker_lost ||
+         reason == reasons::no_worker_fits || reason == reasons::no_worker_nominated ||
+         reason == reasons::worker_lost ||
          reason == reasons::waiting_for_first_group ||
          reason == reasons::waiting_for_room_to_grow || reason == reasons::waiting_for_removal ||
          reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
@@ -171,6 +172,23 @@ std::optional<Trouble> misfit_of(const GroupView& g, TimePoint now, const PlanCo
                  g.local.quota_reserved_at};
 }
 
+/// Since when workers may be asked.
+TimePoint race_began(const LocalView& local) {
+  return std::max(local.quota_reserved_at, local.other_checks_since);
+}
+
+/// An external dispatcher, or the Placement of a check, nominates no worker.
+std::optional<Trouble> lack_of_nomination(const GroupView& g, const PlanConfig& config) {
+  const bool external = dispatcher_of(g.local, config) == placement::Dispatcher::external;
+  if (!external || !g.local.nominated.empty() || !g.local.other_checks_ready) return std::nullopt;
+  return Trouble{reasons::no_worker_nominated,
+                 std::string("No worker cluster is nominated: ") +
+                     (g.local.placed ? "the Placement of its admission check selects none"
+                                     : "the external dispatcher has written none into "
+                                       "status.nominatedClusterNames"),
+                 race_began(g.local)};
+}
+
 /// A workload that goes to the worker on which the rest of its job is.
 std::optional<Trouble> trouble_of_follower(const GroupView& g) {
   const std::string& name = *g.local.follows;
@@ -248,6 +266,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
   }
   if (any) {
     if (auto misfit = misfit_of(g, now, config)) return misfit;
+    if (auto lacking_any = lack_of_nomination(g, config)) return lacking_any;
     return removal_of(g);
   }
   if (!lacking.empty()) {
@@ -275,6 +294,20 @@ std::optional<Trouble> trouble_of(const GroupView& g, TimePoint now, const PlanC
   return trouble_of_race(g, now, config);
 }
 
+TellState racing_or_dispatched(const LocalView& local) {
+  if (local.cluster_name.empty()) return racing_state(SetNominated{});
+  return {std::string(reasons::dispatched),
+          "Dispatched to worker cluster " + quoted(local.cluster_name)};
+}
+
+/// No write has told that it races: another program nominated the workers, or wrote the
+/// reservation.
+bool is_untold_race(const LocalView& local) {
+  return local.told.empty() && local.check == CheckState::pending && local.cluster_name.empty() &&
+         local.other_checks_ready && !local.evicted && !local.runs_on_hub && !local.job_missing &&
+         !local.config_missing && local.rejection.empty();
+}
+
 }  // namespace
 
 Telling what_to_tell(const GroupView& g, TimePoint now, const PlanConfig& config) {
@@ -284,22 +317,22 @@ Telling what_to_tell(const GroupView& g, TimePoint now, const PlanConfig& config
   const bool concerned = !local.deleted && !local.finished && local.quota_reserved && sent &&
                          local.check != CheckState::retry && local.check != CheckState::rejected;
   if (!concerned) return out;
-  if (const auto trouble = trouble_of(g, now, config)) {
-    if (local.told == trouble->reason) return out;
-    const Duration left = config.tell_after - (now - trouble->since);
+  const auto lasting = [&](TimePoint since, TellState state) {
+    const Duration left = config.tell_after - (now - since);
     if (left > Duration(0)) {
       out.look_again = left;
     } else {
-      out.state = TellState{std::string(trouble->reason), trouble->message};
+      out.state = std::move(state);
     }
-    return out;
+  };
+  if (const auto trouble = trouble_of(g, now, config)) {
+    if (local.told == trouble->reason) return out;
+    lasting(trouble->since, {std::string(trouble->reason), trouble->message});
+  } else if (is_untold_race(local)) {
+    lasting(race_began(local), racing_or_dispatched(local));
+  } else if (is_trouble(local.told) && !local.evicted) {
+    out.state = racing_or_dispatched(local);  // it is over
   }
-  if (!is_trouble(local.told) || local.evicted) return out;
-  // It is over.
-  const bool hosted = !local.cluster_name.empty();
-  out.state = TellState{std::string(hosted ? reasons::dispatched : reasons::racing),
-                        hosted ? "Dispatched to worker cluster " + quoted(local.cluster_name)
-                               : "Worker clusters are asked to admit the workload"};
   return out;
 }
 

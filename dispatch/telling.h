@@ -8,7 +8,7 @@
 ///
 /// Writes that are made anyway keep it up to date: a nomination says Racing, the start lock says
 /// Dispatched, an eviction says why. A write of its own is made only when something lasts that
-/// should not, and when that is over.
+/// should not, when that is over, and when a race lasts of which no write has told.
 namespace regatta::dispatch {
 
 struct Telling {

@@ -20,6 +20,7 @@ GroupView racing() {
   g.local.quota_reserved = true;
   g.local.quota_reserved_at = now - 10min;
   g.local.check = CheckState::pending;
+  g.local.told = "Racing";
   for (const char* name : {"a", "b"}) g.clusters[name].connected = true;
   return g;
 }
@@ -51,6 +52,47 @@ TEST(Telling, TheCommonWayCostsNothing) {
   GroupView g = hosted();
   g.local.told = "";
   EXPECT_EQ(told(g), "") << "not even for a workload that was recorded by another manager";
+}
+
+TEST(Telling, ARaceThatLastsIsToldWhenNoWriteHasToldOfIt) {
+  GroupView g = racing();
+  g.local.told.clear();
+  const char* text = "Racing: Worker clusters are asked to admit the workload";
+  EXPECT_EQ(told(g), text);
+  g.local.other_checks_since = now - 20s;
+  EXPECT_EQ(told(g), "look again in 40000");
+  g.local.other_checks_ready = false;
+  EXPECT_EQ(told(g), "") << "nothing was sent";
+  g.local.other_checks_ready = true;
+  g.local.quota_reserved_at = now - 50s;
+  EXPECT_EQ(told(g), "look again in 40000");
+  g = racing();
+  g.local.told.clear();
+  g.local.job_missing = true;
+  EXPECT_EQ(told(g), "");
+  g = racing();
+  g.local.told.clear();
+  g.local.rejection = "No multikueue adapter found";
+  EXPECT_EQ(told(g), "");
+}
+
+TEST(Telling, ADispatcherThatNominatesNoneIsNamed) {
+  GroupView g = racing();
+  g.local.dispatcher = placement::Dispatcher::external;
+  EXPECT_EQ(told(g),
+            "NoWorkerNominated: No worker cluster is nominated: the external dispatcher has "
+            "written none into status.nominatedClusterNames");
+  g.local.placed = true;
+  EXPECT_EQ(told(g),
+            "NoWorkerNominated: No worker cluster is nominated: the Placement of its admission "
+            "check selects none");
+  g.local.other_checks_ready = false;
+  EXPECT_EQ(told(g), "") << "that check is not Ready";
+  g.local.other_checks_ready = true;
+  g.local.told = "NoWorkerNominated";
+  EXPECT_EQ(told(g), "");
+  g.local.nominated = {"a"};
+  EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
 }
 
 TEST(Telling, AJobThatTheHubHasNoRecordOfIsTold) {
@@ -170,7 +212,7 @@ TEST(Telling, AWorkloadThatFollowsOthersSaysWhatItWaitsFor) {
   g.local.told = "WaitingForFirstGroup";
   g.local.follows = "a";
   EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
-  g.local.told = "";
+  g.local.told = "Racing";
   lose(&g, "a", 10min);
   g.local.quota_reserved_at = now - 20min;
   EXPECT_EQ(told(g), "WorkerLost: Worker cluster \"a\", where the rest of the job is, is lost");
