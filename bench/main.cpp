@@ -1,4 +1,5 @@
 #include "bench/measure.h"
+#include "lib/base/temporary_folder.h"
 #include "lib/runtime/process.h"
 
 #include <CLI/CLI.hpp>
@@ -33,9 +34,12 @@ template <class Options>
 Task<int> in_folder(Common common, Options options, Task<int> (*measure)(Ground, Options)) {
   std::string folder = common.folder;
   if (folder.empty()) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "regatta-bench-XXXXXX");
-    if (!::mkdtemp(pattern.data())) co_return 1;
-    folder = pattern;
+    const auto made = make_temporary_folder("regatta-bench");
+    if (!made) {
+      std::cerr << made.error().what() << "\n";
+      co_return 1;
+    }
+    folder = made->string();
   }
   const std::filesystem::path binary = std::filesystem::absolute(common.binary);
   const std::filesystem::path beside =

@@ -14,10 +14,10 @@ namespace {
 /// The condition Dispatched tells of a record, or how it went. It does not while workers race.
 bool tells_of_record(const api::Condition& dispatched) {
   namespace reasons = api::reasons;
-  const std::string_view before[] = {reasons::racing, reasons::no_worker_connected,
-                                     reasons::no_worker_accepts, reasons::no_worker_fits,
-                                     reasons::no_worker_nominated, reasons::waiting_for_first_group,
-                                     reasons::removals_held};
+  const std::string_view before[] = {
+      reasons::racing,         reasons::no_worker_connected, reasons::no_worker_accepts,
+      reasons::no_worker_fits, reasons::no_worker_nominated, reasons::waiting_for_first_group,
+      reasons::removals_held};
   return std::find(std::begin(before), std::end(before), dispatched.reason) == std::end(before);
 }
 

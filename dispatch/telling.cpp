@@ -23,8 +23,7 @@ struct Trouble {
 bool is_trouble(std::string_view reason) {
   return reason == reasons::no_worker_connected || reason == reasons::no_worker_accepts ||
          reason == reasons::no_worker_fits || reason == reasons::no_worker_nominated ||
-         reason == reasons::worker_lost ||
-         reason == reasons::waiting_for_first_group ||
+         reason == reasons::worker_lost || reason == reasons::waiting_for_first_group ||
          reason == reasons::waiting_for_room_to_grow || reason == reasons::waiting_for_removal ||
          reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
          reason == reasons::waiting_for_last_status || reason == reasons::job_not_created;

@@ -2,6 +2,7 @@
 
 #include "kubeconfig/local.h"
 #include "kubeconfig/validate.h"
+#include "lib/base/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -436,14 +437,9 @@ TEST(PathPrefix, MayBeALinkItself) {
 }
 
 struct RealFiles : ::testing::Test {
-  std::filesystem::path folder;
+  TemporaryFolder made;
+  std::filesystem::path folder = std::filesystem::canonical(made.path());
   SystemFiles files;
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "regatta-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = std::filesystem::canonical(name);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
   std::string put(const std::string& name, const std::string& text) {
     const std::string path = (folder / name).string();
     std::ofstream(path) << text;

@@ -1,5 +1,6 @@
 #include "manager/metrics_port.h"
 
+#include "lib/base/temporary_folder.h"
 #include "lib/net/handler_sender.h"
 #include "lib/net/http_client.h"
 #include "lib/net/pki.h"
@@ -40,16 +41,12 @@ struct OnePage final : net::HttpHandler {
 class MetricsOverHttps : public testing::Test {
  protected:
   MetricsOverHttps() {
-    folder =
-        std::filesystem::path(testing::TempDir()) / ("metrics-port-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder);
     config.metrics.bind_address = "127.0.0.1:0";
     config.metrics.cert_dir = folder.string();
   }
   ~MetricsOverHttps() override {
     scope.stop();
     io.run();
-    std::filesystem::remove_all(folder);
   }
   Result<std::unique_ptr<MetricsPort>> make() {
     return make_metrics_port(config, {scope, clock, Log(), client, files, pages});
@@ -84,7 +81,7 @@ class MetricsOverHttps : public testing::Test {
   net::HandlerSender sender{clock, server};
   kube::Client client{{sender, clock, rng, nullptr, {}}};
   kubeconfig::SystemFiles files;
-  std::filesystem::path folder;
+  TemporaryFolder folder;
   Configuration config;
   OnePage pages;
   std::unique_ptr<MetricsPort> port;

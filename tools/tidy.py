@@ -141,6 +141,9 @@ def check_line(where, folder, test, line, bad):
         bad.append(f"{where}: use REGATTA_CHECK")
     if "random_device" in line and folder != "lib/base":
         bad.append(f"{where}: take an Rng")
+    if re.search(r"temp_directory_path|\bTempDir\(|\bmkdtemp\(|\bmkstemp\(|\btmpnam\(", line) \
+            and "temporary_folder" not in pathlib.Path(where).stem:
+        bad.append(f"{where}: take a TemporaryFolder, whose name cannot be foretold")
     if re.search(r"\bTODO\b|\bFIXME\b|\bXXX\b", line):
         bad.append(f"{where}: finish it or write it down in docs/")
     if re.search(r"\b(sleep_for|sleep_until)\(", line) and "std::this_thread" in line and folder != "e2e":

@@ -1,5 +1,6 @@
 #include "lab/apiserver/server.h"
 
+#include "lib/base/temporary_folder.h"
 #include "lib/runtime/task_scope.h"
 #include "lib/sim/world.h"
 
@@ -166,8 +167,7 @@ TEST_F(ServerTest, a_bound_token_ends_with_its_secret) {
 }
 
 TEST_F(ServerTest, tokens_survive_a_restart_with_the_same_key) {
-  const auto folder = std::filesystem::temp_directory_path() / "regatta-apiserver-token-test";
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder folder;
   start(folder.string());
   create_account();
   const std::string token = account_token();
@@ -177,12 +177,10 @@ TEST_F(ServerTest, tokens_survive_a_restart_with_the_same_key) {
   start(folder.string());
   EXPECT_EQ(user_of(token), "");
   server_.reset();
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(ServerTest, keeps_what_it_answered_across_restarts) {
-  const auto folder = std::filesystem::temp_directory_path() / "regatta-apiserver-test";
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder folder;
   start(folder.string());
   const Json created = create("kept");
   create("deleted");
@@ -196,17 +194,14 @@ TEST_F(ServerTest, keeps_what_it_answered_across_restarts) {
   EXPECT_EQ(send("GET", "/api/v1/namespaces/default/configmaps/deleted").status, 404u);
   EXPECT_GE(server_->store().version(), version);
   server_.reset();
-  std::filesystem::remove_all(folder);
 }
 
 // They hold Secrets.
 TEST_F(ServerTest, no_other_user_may_read_its_files_whatever_the_umask_and_an_earlier_file_allow) {
   namespace fs = std::filesystem;
-  const auto folder = fs::temp_directory_path() / "regatta-apiserver-private-test";
   const mode_t before = ::umask(0);
   for (const bool left : {false, true}) {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
+    const TemporaryFolder folder;
     if (left) std::ofstream(folder / "apiserver.db").close();
     start(folder.string());
     create("kept");
@@ -220,7 +215,6 @@ TEST_F(ServerTest, no_other_user_may_read_its_files_whatever_the_umask_and_an_ea
     server_.reset();
   }
   ::umask(before);
-  fs::remove_all(folder);
 }
 
 TEST_F(ServerTest, watches_resume_until_history_is_forgotten) {

@@ -1,6 +1,7 @@
 #include "lab/conformance/command.h"
 
 #include "lib/base/json_access.h"
+#include "lib/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -16,9 +17,6 @@ namespace fs = std::filesystem;
 
 class ConformanceCommand : public testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-
   void write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
   }
@@ -28,7 +26,7 @@ class ConformanceCommand : public testing::Test {
     return run_conformance({folder_.string(), json}, out_, err_);
   }
 
-  fs::path folder_ = fs::path(testing::TempDir()) / "regatta-conformance-command";
+  TemporaryFolder folder_;
   std::ostringstream out_;
   std::ostringstream err_;
 };

@@ -6,6 +6,7 @@
 #include "lab/demo/watchers.h"
 #include "lab/federation/examples.h"
 #include "lab/federation/federation.h"
+#include "lib/base/temporary_folder.h"
 #include "lib/runtime/process.h"
 
 #include <nlohmann/json.hpp>
@@ -254,11 +255,9 @@ Task<int> submit_all(std::string folder, int count, std::uint64_t seed) {
 
 int run_demo(DemoOptions options) {
   if (options.layout.folder.empty()) {
-    std::string folder = (fs::temp_directory_path() / "regatta-demo-XXXXXX").string();
-    if (!::mkdtemp(folder.data())) {
-      return fail(Error(Errc::invalid, "cannot make a folder like " + folder));
-    }
-    options.layout.folder = folder;
+    const auto folder = make_temporary_folder("regatta-demo");
+    if (!folder) return fail(folder.error());
+    options.layout.folder = folder->string();
   }
   options.layout.persist = false;
   options.layout.parent = options.keep ? 0 : ::getpid();

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <pwd.h>
+#include <unistd.h>
 #include <utility>
 
 namespace regatta::lab {
@@ -121,9 +123,13 @@ Task<int> change(std::string folder, std::string name, Step step, std::string do
 std::string default_folder() {
   const std::string state = environment("XDG_STATE_HOME");
   if (!state.empty()) return state + "/regatta/sandbox";
-  const std::string home = environment("HOME");
-  return (home.empty() ? fs::temp_directory_path().string() : home + "/.local/state") +
-         "/regatta/sandbox";
+  std::string home = environment("HOME");
+  if (home.empty()) {
+    // As in a service without an environment. A name in /tmp could be taken by another user.
+    const passwd* const user = ::getpwuid(::getuid());
+    home = user && user->pw_dir ? user->pw_dir : fs::current_path().string();
+  }
+  return home + "/.local/state/regatta/sandbox";
 }
 
 void complete(LayoutOptions* options, const std::string& folder) {

@@ -1,5 +1,6 @@
 #include "lab/federation/process.h"
 
+#include "lib/base/temporary_folder.h"
 #include "lib/runtime/process.h"
 
 #include <gtest/gtest.h>
@@ -14,12 +15,6 @@ namespace fs = std::filesystem;
 
 class Processes : public ::testing::Test {
  protected:
-  Processes()
-      : folder(fs::temp_directory_path() / ("regatta-process-" + std::to_string(getpid()))) {
-    fs::create_directories(folder);
-  }
-  ~Processes() override { fs::remove_all(folder); }
-
   ProcessId start(const std::string& script) {
     const auto started = start_process({"sh", "-c", script}, folder / "log");
     EXPECT_TRUE(started) << started.error().what();
@@ -31,7 +26,7 @@ class Processes : public ::testing::Test {
     while (is_running(process) && clock.steady() < deadline) std::this_thread::yield();
     EXPECT_FALSE(is_running(process));
   }
-  fs::path folder;
+  TemporaryFolder folder;
 };
 
 TEST_F(Processes, AreSeenToRunAndToEnd) {

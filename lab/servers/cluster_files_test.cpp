@@ -1,6 +1,7 @@
 #include "kubeconfig/local.h"
 #include "lab/servers/controllers.h"
 #include "lab/servers/files.h"
+#include "lib/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +14,8 @@ namespace fs = std::filesystem;
 
 class Files : public ::testing::Test {
  protected:
-  Files() : folder(fs::temp_directory_path() / ("regatta-files-" + std::to_string(getpid()))) {}
-  ~Files() override { fs::remove_all(folder); }
   TimePoint now = SystemClock().now();
-  fs::path folder;
+  TemporaryFolder folder;
 };
 
 TEST_F(Files, AreForTheirOwnerOnly) {

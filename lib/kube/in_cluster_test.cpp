@@ -1,5 +1,6 @@
 #include "lib/kube/in_cluster.h"
 
+#include "lib/base/temporary_folder.h"
 #include "lib/kube/kube_test.h"
 
 #include <fstream>
@@ -10,8 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct InClusterTest : KubeTest {
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("regatta-" + Rng::from_system().uuid());
+  TemporaryFolder folder;
   std::map<std::string, std::string> variables{{"KUBERNETES_SERVICE_HOST", "10.0.0.1"},
                                                {"KUBERNETES_SERVICE_PORT", "443"}};
   Environment environment = [this](const std::string& name) -> std::optional<std::string> {
@@ -21,12 +21,10 @@ struct InClusterTest : KubeTest {
   };
 
   InClusterTest() {
-    std::filesystem::create_directories(folder);
     write("ca.crt", "CA");
     write("token", "one\n");
     write("namespace", "kueue-system\n");
   }
-  ~InClusterTest() override { std::filesystem::remove_all(folder); }
   void write(const char* name, std::string_view text) { std::ofstream(folder / name) << text; }
 };
 

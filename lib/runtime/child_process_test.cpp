@@ -1,5 +1,6 @@
 #include "lib/runtime/child_process.h"
 
+#include "lib/base/temporary_folder.h"
 #include "lib/runtime/deadline.h"
 #include "lib/runtime/process.h"
 
@@ -162,8 +163,8 @@ TEST_F(ChildProcess, OneThatClosesItsOutputIsStillWaitedFor) {
 }
 
 TEST_F(ChildProcess, ACancellationKillsIt) {
-  const std::string file =
-      std::filesystem::temp_directory_path() / ("child." + std::to_string(::getpid()));
+  const TemporaryFolder folder;
+  const std::string file = (folder / "pid").string();
   const auto body = [&]() -> Task<int> {
     const auto waiting = [&]() -> Task<> {
       ChildCommand command{"/bin/sh", {"-c", "echo $$ > " + file + "; exec sleep 1000"}, {}};
@@ -176,7 +177,6 @@ TEST_F(ChildProcess, ACancellationKillsIt) {
   run_process(body);
   pid_t pid = 0;
   std::ifstream(file) >> pid;
-  std::filesystem::remove(file);
   ASSERT_GT(pid, 0);
   EXPECT_TRUE(goes(pid));
 }

@@ -1,3 +1,4 @@
+#include "lib/base/temporary_folder.h"
 #include "whatif/command/progress.h"
 #include "whatif/command/simulate.h"
 
@@ -31,9 +32,6 @@ class LeapingClock final : public Clock {
 class SimulateCommandTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "regatta-simulate-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
     command_.simulation.paths = {"examples/hub", "examples/jobs"};
     for (const char* worker : {"a100", "h100", "cpu"}) {
       command_.simulation.workers.push_back(std::string(worker) + "=examples/workers/" + worker +
@@ -41,7 +39,6 @@ class SimulateCommandTest : public testing::Test {
     }
     command_.simulation.until = "1h";
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   int run() { return run_simulation(command_, clock_, out_, err_); }
   std::string write(const std::string& name, const std::string& text) {
@@ -49,7 +46,7 @@ class SimulateCommandTest : public testing::Test {
     return (folder_ / name).string();
   }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
   SimulateCommand command_;
   LeapingClock clock_;
   std::ostringstream out_, err_;

@@ -1,3 +1,4 @@
+#include "lib/base/temporary_folder.h"
 #include "whatif/command/load.h"
 #include "whatif/engine/simulation.h"
 
@@ -52,9 +53,8 @@ Totals run(const std::string& queues, const std::string& events) {
 }
 
 TEST(Experiment, QueuesBeatFirstComeFirstServed) {
-  std::string folder = (fs::temp_directory_path() / "regatta-experiment-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string events = folder + "/day.yaml";
+  const TemporaryFolder folder;
+  const std::string events = (folder / "day.yaml").string();
   constexpr int days = 4;
   for (int number = 1; number <= days; ++number) {
     SCOPED_TRACE("day " + std::to_string(number));
@@ -77,7 +77,6 @@ TEST(Experiment, QueuesBeatFirstComeFirstServed) {
     EXPECT_GT(queues.finished_per_hour, first.finished_per_hour * 1.2);
     EXPECT_LT(queues.pending, first.pending);
   }
-  fs::remove_all(folder);
 }
 
 // examples/fleet-experiment: the same day of a fleet, raced and with workers compared.

@@ -1,6 +1,7 @@
 #include "whatif/scenario/command.h"
 
 #include "lib/base/json.h"
+#include "lib/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -17,13 +18,6 @@ namespace fs = std::filesystem;
 
 class ScenarioCommandTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "regatta-scenarios-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   void write(const std::string& name, const std::string& text) {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name) << text;
@@ -35,7 +29,7 @@ class ScenarioCommandTest : public testing::Test {
 
   static constexpr const char* empty =
       R"({"name": "empty", "now": "2026-01-01T00:00:00Z", "objects": [], "steps": [{}]})";
-  fs::path folder_;
+  TemporaryFolder folder_;
   std::ostringstream out_, err_;
 };
 
