@@ -184,6 +184,9 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   view.takes_over = !view.cluster_name.empty() && view.check == CheckState::pending &&
                     jobs::is_slice(workload) && !jobs::replaced_slice(workload).empty();
   read_successors(hub, workload, job, &view);
+  if (view.cluster_name.empty()) {
+    view.place_of_replaced = place_of_replaced(hub, workload).value_or("");
+  }
   view.nominated = status.nominated_cluster_names;
   read_owner(hub, workload, job, &view);
   return view;

@@ -173,10 +173,17 @@ bool may_report(const GroupView& g, const std::string& name, const ClusterView& 
   return v.listed || g.local.config_missing || g.local.check == CheckState::none;
 }
 
-/// The worker's manager lets the Job run.
+/// The copy is Finished although its Job has not ended, as OutOfSync: the worker's manager is about
+/// to stop it.
+bool finished_before_its_job(const RemoteCopy& copy) {
+  return copy.finished && !ended_by_job(copy.finished->reason);
+}
+
+/// The worker's manager lets the Job run, or has not stopped it yet.
 bool copy_lets_run(const ClusterView& v) {
   if (!v.copy || v.copy->of_another_life) return false;
-  return v.copy->admitted_at && !v.copy->finished && !v.copy->deleting;
+  const bool over = v.copy->finished && !finished_before_its_job(*v.copy);
+  return v.copy->admitted_at && !over && !v.copy->deleting;
 }
 
 /// The worker may run the Job although the cache lacks it.
@@ -215,14 +222,16 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
 
 /// The Workload is Finished because its Job ended, and neither the hub's Job nor the worker has
 /// that end any more: their API servers went back to older states, or the worker has left the
-/// fleet. What the Workload says is left.
+/// fleet. What the Workload says is left. An eviction may have taken the record of the worker away.
 void end_after_all(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (!g.local.ended_at || !g.local.job_unended || g.local.deleted) return;
-  if (g.local.cluster_name.empty()) return;
   Duration left = *g.local.ended_at + config.tell_after - now;
-  if (const auto found = g.clusters.find(g.local.cluster_name); found != g.clusters.end()) {
-    const ClusterView& v = found->second;
-    if (v.connected && (v.copy || v.job != RemoteJob::absent)) return;
+  for (const auto& [name, v] : g.clusters) {
+    const bool ran_there = g.local.cluster_name.empty() ? may_be_evicted_from(g.local, name)
+                                                        : name == g.local.cluster_name;
+    if (!ran_there) continue;
+    const bool copy = v.copy && !(v.copy->deleting && g.local.cluster_name.empty());
+    if (v.connected && (copy || v.job != RemoteJob::absent)) return;
     // A lost worker may still tell it, and has its grace.
     if (!v.connected) left = std::max(left, grace_left(g, v, now, config));
   }
@@ -748,11 +757,12 @@ std::string why_not_elsewhere(const GroupView& g, const std::string& winner, Tim
   return not_elsewhere(ranking_of(g, now, config), winner);
 }
 
-/// The Job runs there under a slice that was replaced, and that had no place yet when this larger
-/// one got its quota; or it ended so.
-bool is_left_behind(const ClusterView& v) {
+/// The Job runs there, or is to, under a slice that is replaced, and that had no place yet when
+/// this larger one got its quota; or it ended so.
+bool is_left_behind(const LocalView& local, const std::string& name, const ClusterView& v) {
   const bool stops = v.job_stopped || v.job_stopping || v.job_deleting;
-  return v.listed && holds_job(v) && v.job_left_behind && !stops;
+  const bool left = (holds_job(v) && v.job_left_behind) || name == local.place_of_replaced;
+  return v.listed && left && !stops;
 }
 
 /// This slice takes its place where such a Job is. A lost worker has its grace. Nothing when there
@@ -760,7 +770,7 @@ bool is_left_behind(const ClusterView& v) {
 std::optional<Plan> follow_left_behind(Plan plan, const GroupView& g, TimePoint now,
                                        const PlanConfig& config) {
   for (const auto& [name, v] : g.clusters) {
-    if (!is_left_behind(v)) continue;
+    if (!is_left_behind(g.local, name, v)) continue;
     if (v.connected) {
       if (contains(g.local.nominated, name)) {
         plan.actions.push_back(TakePlace{name});
@@ -927,7 +937,8 @@ bool may_still_run(const GroupView& g, TimePoint now, const PlanConfig& config) 
 std::optional<TimePoint> stop_unanswered_since(const GroupView& g, const ClusterView& v) {
   if (!v.connected || !v.copy) return std::nullopt;
   if (v.copy->stop_asked_at) return v.copy->stop_asked_at;
-  const bool to_be_stopped = v.copy->evicted || v.copy->deactivating;
+  const bool to_be_stopped =
+      v.copy->evicted || v.copy->deactivating || finished_before_its_job(*v.copy);
   if (!to_be_stopped || v.job_stopping || !may_run_on(v)) return std::nullopt;
   return g.local.evicted_at;
 }

@@ -56,6 +56,9 @@ struct LocalView {
   bool superseded = false;
   /// A larger slice replaces this one, whatever its state.
   bool has_successor = false;
+  /// Where the slice has its place that this larger one replaces; empty when that has none, or is
+  /// over, and when this one has a place itself.
+  std::string place_of_replaced;
   bool admitted = false;  ///< Admitted is True, whatever checks were added since
   /// The hub's Job has ended, so this Workload is about to be Finished.
   bool job_over = false;

@@ -453,6 +453,25 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.ended_at = now - 2min;
              }),
              "end job as its workload ended"},
+        Case{"also_where_an_eviction_took_the_record_away",
+             Given{"a", "b"}.nominated({}).with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 2min;
+             }),
+             "end job as its workload ended"},
+        Case{"then_no_worker_may_have_anything",
+             Given{"a", "b"}.nominated({}).copy("b").with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 2min;
+             }),
+             "remove copy on b"},
+        Case{"but_a_copy_that_never_goes_keeps_nothing",
+             Given{"a", "b"}.nominated({}).copy("b").with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 2min;
+               g.clusters["b"].copy->deleting = true;
+             }),
+             "end job as its workload ended"},
         Case{"but_not_before_the_watch_had_its_time", Given{"a", "b"}.won("a").with([](Given& g) {
                g.local.finished = g.local.job_unended = true;
                g.local.ended_at = now - 20s;
@@ -713,6 +732,8 @@ TEST(MayStillRun, UntilTheJobOrItsCopySaysThatItStopped) {
   EXPECT_FALSE(after([](ClusterView& a) { a.job_stopped = true; }));
   EXPECT_FALSE(after([](ClusterView& a) { a.job_ended = true; }));
   EXPECT_FALSE(after([](ClusterView& a) { a.copy->finished = Finish{"Succeeded", "", now}; }));
+  EXPECT_TRUE(after([](ClusterView& a) { a.copy->finished = Finish{"OutOfSync", "", now}; }))
+      << "its manager is about to stop it";
   EXPECT_FALSE(after([](ClusterView& a) { a.job_deleting = true; }));
   EXPECT_FALSE(after([](ClusterView& a) { a.copy->deleting = true; }));
   EXPECT_FALSE(after([](ClusterView& a) { a.copy.reset(); }));
@@ -772,6 +793,16 @@ TEST(MayStillRun, AWorkerThatWasNeverChosenHoldsNoQuotaWithAJobThatItKeeps) {
   Given unsent = Given{"b"}.evicted(true).admitted("b", 1h).job("b");
   unsent.local.never_ran = true;
   EXPECT_FALSE(may_still_run(unsent, now, PlanConfig{}));
+}
+
+TEST(Plan, AJobOutOfSyncThatNoManagerStopsIsRemoved) {
+  Given given = Given{"a"}.evicted(true).from("a").admitted("a", 1h).job("a");
+  given.clusters["a"].copy->finished = Finish{"OutOfSync", "", now - 1h};
+  given.local.evicted_at = now - 14min;
+  given.local.told = "WaitingForStop";
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "look again in 60s");
+  given.local.evicted_at = now - 15min;
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove job and copy on a");
 }
 
 TEST(Plan, AWorkerThatDoesNotLetTheHubReadTheJobIsAskedToStopIt) {
@@ -1296,6 +1327,22 @@ TEST(Plan, ASliceWithoutAPlaceTakesTheOneWhereTheJobRunsUnderOneThatIsOver) {
             "tell WorkerLost (The job runs with its former size on worker cluster \"a\", which is "
             "lost; it is given up at 1970-01-01T01:10:00Z), look again in 600s");
   EXPECT_EQ(step(Given{given}.lost("a", 15min)), "record winner b, create job on b");
+}
+
+// The record of the former size was not in the cache when the larger one got its quota.
+TEST(Plan, ALargerSliceTakesThePlaceThatTheFormerOneHasByNow) {
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  Given given = Given{"a", "b"}.copy("a").admitted("b", 1s);
+  EXPECT_EQ(step(given), "record winner b, remove copy on a, create job on b");
+  given.local.place_of_replaced = "a";
+  EXPECT_EQ(step(given), "take place on a") << "no job is created there yet";
+  given.local.nominated = {"b"};
+  EXPECT_EQ(step(given), "nominate [a]");
+  given.clusters["a"].job = RemoteJob::ours;
+  given.clusters["a"].job_under_other_slice = true;
+  EXPECT_EQ(step(given), "nominate [a]");
+  given.clusters["a"].job_stopped = true;
+  EXPECT_EQ(step(given).substr(0, 15), "record winner b") << "it stopped there";
 }
 
 TEST(Plan, AJobThatEndedBeforeItsLargerSizeWasAdmittedHasEndedForIt) {

@@ -394,6 +394,55 @@ TEST_F(ElasticJobsInFleet, GrowsBeforeAWorkerHasIt) {
   EXPECT_EQ(held_by("west"), "workloads 1, jobs 1");
 }
 
+// As when the record of the former size was not in the cache when the larger one got its quota. The
+// hub has not noted yet that the former one is replaced.
+TEST_F(ElasticJobsInFleet, ALargerSizeThatWasAskedForElsewhereTakesItsPlace) {
+  const std::string name = start_two({"east", "west"});
+  manager_.reset();
+  const std::string first = live().at(0).metadata.name;
+  Json second = cluster_.get(api::Workload::resource, key(first));
+  Json status = second["status"];
+  second.erase("status");
+  Json& metadata = second["metadata"];
+  for (const char* given :
+       {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
+    metadata.erase(given);
+  }
+  metadata["name"] = "second";
+  metadata["annotations"]["kueue.x-k8s.io/workload-slice-replacement-for"] = "default/" + first;
+  second["spec"]["podSets"][0]["count"] = 4;
+  apply(dump_json(second));
+  Json& assigned = status["admission"]["podSetAssignments"][0];
+  assigned["count"] = 4;
+  assigned["resourceUsage"]["cpu"] = "4";
+  std::erase_if(status["conditions"].get_ref<Json::array_t&>(),
+                [](const Json& one) { return one["type"] != "QuotaReserved"; });
+  status["admissionChecks"][0]["state"] = "Pending";
+  status.erase("clusterName");
+  status["nominatedClusterNames"] = {"east", "west"};
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("second"),
+                             dump_json(Json{{"status", status}}), "status"));
+  scale(4);
+
+  manager_.emplace(cluster_, network_, manager::CoreConfig());
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.method == "PATCH" &&
+           request.body.find("WorkloadSliceReplaced") != std::string::npos;
+  };
+  manager_->faults().server_error = 1;
+  until("the manager has synced", [&] { return manager_->started(); });
+  until("the larger size has the place", [&] {
+    watch_for_stops(name);
+    return cluster_.get<api::Workload>(key("second"))->status.cluster_name == name;
+  });
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+  manager_->faults().server_error = 0;
+  until_runs(name, 4);
+  settle_running(name, 10s);
+  expect_same(name);
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+}
+
 TEST_F(ElasticJobsInFleet, AManagerThatStartsInBetweenGoesOn) {
   const std::string name = start_two({"east", "west"});
   scale(6);
