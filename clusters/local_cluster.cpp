@@ -5,6 +5,7 @@
 #include "lib/api/names.h"
 #include "lib/api/placed.h"
 #include "lib/api/template_pool.h"
+#include "lib/base/json_access.h"
 #include "lib/kube/catch_up.h"
 #include "lib/kube/status.h"
 
@@ -63,6 +64,24 @@ std::string owner_name(std::string_view group, std::string_view kind, const api:
   return std::string(group) + "/" + std::string(kind) + "/" + key.str();
 }
 
+/// Of a Workload that cannot be decoded, as when a newer version has written it: the quota that it
+/// holds, which nothing else may get.
+Result<jobs::WorkloadPtr> part_with_quota(const Json& value) {
+  Json known = value;
+  const Json::json_pointer conditions("/status/conditions");
+  if (known.contains(conditions) && known.at(conditions).is_array()) {
+    std::erase_if(known.at(conditions).get_ref<Json::array_t&>(), [](const Json& one) {
+      const std::string& status = text_at(one, "status");
+      return status != "True" && status != "False" && status != "Unknown";
+    });
+  }
+  Result<api::Workload> part = api::from_json<api::Workload>(known);
+  if (!part) return part.error();
+  if (!part->status.admission) return Error(Errc::not_found, "it holds no quota");
+  part->metadata.resource_version = "1";
+  return std::make_shared<const api::Workload>(std::move(*part));
+}
+
 }  // namespace
 
 std::string owner_name(const jobs::JobId& owner) {
@@ -105,6 +124,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       workload_locks_(deps.executor),
       job_locks_(deps.executor),
       flavor_changed_(deps.executor) {
+  workloads.keep_part(part_with_quota);
   workloads.add_index(by_owner, [kinds = deps.kinds](const api::Workload& workload) {
     std::vector<std::string> names;
     if (const api::OwnerReference* owner = workload.metadata.controller()) {

@@ -122,6 +122,12 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
                       before->metadata.deleting() == after->metadata.deleting();
     if (!same) enqueue_all();
   });
+  // Nothing was done meanwhile, whatever else they say.
+  local.checks.on_unreadable([this](const auto&) { enqueue_all(); });
+  local.multikueue_clusters.on_unreadable([this](const api::ObjectKey& key) {
+    enqueue_all();
+    enqueue_of({key.name});
+  });
   local.selection.on_change([this] { enqueue_all(); });
   deps_.fleet.on_workload([this](const std::string& cluster, const api::ObjectKey& key) {
     wake_slices(cluster, key);

@@ -55,7 +55,8 @@ struct Answered {
 /// enqueue keys. During the first list they run for every object, before has_synced().
 ///
 /// Objects that cannot be decoded are counted, logged with their key and kept out; an older version
-/// that could be decoded stays. A caller that acts on absence asks unreadable() and absence() too.
+/// that could be decoded stays, or the part that keep_part() asks for. A caller that acts on
+/// absence asks unreadable() and absence() too.
 ///
 /// Lifecycle: construct, add indices and handlers, spawn run() on a TaskScope. Must outlive it.
 ///
@@ -117,6 +118,16 @@ class ObjectInformer {
   /// `handler` runs when unreadable() changed for that object.
   void on_unreadable(std::function<void(const api::ObjectKey&)> handler) {
     core_.on_unreadable(std::move(handler));
+  }
+  /// Of an object that cannot be decoded, and of which there is no older version, what `part` makes
+  /// of it is kept, as if it were one; an error: nothing is. Its resourceVersion is 1, so that a
+  /// write that is based on it is a conflict. Call it before run().
+  void keep_part(Decode part) {
+    core_.keep_part([part = std::move(part)](const Json& value) -> Result<InformerCore::Decoded> {
+      Result<Ptr> object = part(value);
+      if (!object) return object.error();
+      return decoded(std::move(*object), 0);
+    });
   }
   /// `values` says under which values an object is found in index `name`.
   void add_index(std::string name, std::function<std::vector<std::string>(const T&)> values) {

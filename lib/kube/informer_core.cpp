@@ -216,6 +216,7 @@ Task<Status> InformerCore::fill_from_list() {
   options.limit_max = options_.page_limit;
   options.metadata_only = options_.metadata_only;
   options.last = looks_ > 0;
+  ++lists_begun_;
   Listing listing;
   Status named = ok();
   const OnItem add = [&](const Json& item, std::size_t bytes) {
@@ -295,6 +296,7 @@ Task<Result<WatchStream>> InformerCore::open_watch(bool with_list) {
   options.field_selector = options_.field_selector;
   options.resource_version = version_;
   options.send_initial_events = with_list;
+  if (with_list) ++lists_begun_;
   options.metadata_only = options_.metadata_only;
   const Duration jitter(deps_.rng.between(0, options_.watch_timeout.count()));
   options.server_timeout =
@@ -346,6 +348,10 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
     // Neither a list nor an event is progress by itself: "list, event, 410" and "event, cut" must
     // back off.
     if (!initial && heard_ - opened_ >= options_.retry_base) health_.failures = 0;
+    if (!initial && is_older_version((*event)->resource_version, reached_).value_or(false)) {
+      co_return Error(Errc::gone, "the API server's versions went back from " + reached_ + " to " +
+                                      (*event)->resource_version);
+    }
     take_event(**event, initial);
     if (initial && ends_initial_events(**event)) initial = nullptr;
     const Status within_limits =
@@ -489,6 +495,7 @@ void InformerCore::add_to(Listing* listing, const Json& item, std::size_t bytes)
     api::ObjectKey key = key_of(item);
     note_undecodable(key, decoded.error());
     listing->objects.erase(key);
+    if (auto part = part_of(item, bytes)) listing->parts.insert_or_assign(key, std::move(*part));
     listing->undecodable.insert_or_assign(std::move(key), limited(decoded.error()));
     return;
   }
@@ -510,19 +517,30 @@ void InformerCore::replace_store(Listing listing, std::string version) {
   // The server was restored from a backup: nothing that the store has is newer than this list.
   const bool went_back = is_older_version(version, reached_).value_or(false);
   for (const auto& [key, entry] : store_) {
-    // Newer than the list: the object was written and observed while the list was made.
-    const bool newer = is_older_version(version, entry.resource_version).value_or(false);
+    const bool beyond = is_older_version(version, entry.resource_version).value_or(false);
+    // Written and observed while the list was made, or one before it. What two lists lack never had
+    // that version.
+    const bool lately = entry.observed_in != 0 && lists_begun_ - entry.observed_in <= 1;
+    const bool newer = beyond && lately && !went_back;
     const bool there = listing.objects.contains(key) || listing.undecodable.contains(key);
-    if (went_back ? newer || !there : !newer && !there) missing.push_back(key);
+    if (!newer && (beyond || !there)) missing.push_back(key);
   }
   for (const api::ObjectKey& key : missing) erase(key, Absence::listed, &changes);
   for (auto& [key, entry] : listing.objects) {
     Entry& stored = store_[key];
     // Written and observed while the list was made.
     if (is_older_version(version, stored.resource_version).value_or(false)) continue;
+    // No object is newer than a list that has it. Its events would be ignored.
+    if (is_older_version(version, entry.resource_version).value_or(false)) {
+      entry.resource_version = version;
+    }
     // The list has all that happened up to its version. If it has an older object all the same, the
     // server was restored, and its versions have reached those that the store knew.
     replace(key, &stored, std::move(entry), &changes);
+  }
+  for (auto& [key, part] : listing.parts) {
+    const bool known = store_.find(key) || !listing.undecodable.contains(key);
+    if (!known) put(key, std::move(part), &changes);
   }
   replace_unreadable(std::move(listing.undecodable));
   version_ = reached_ = std::move(version);
@@ -553,13 +571,24 @@ void InformerCore::apply(const WatchEvent& event) {
     if (!decoded) {
       const api::ObjectKey key = key_of(*event.object);
       note_undecodable(key, decoded.error());
-      return set_unreadable(key, decoded.error());
+      set_unreadable(key, decoded.error());
+      auto part = store_.find(key) ? std::nullopt : part_of(*event.object, event.bytes);
+      if (part) put(key, std::move(*part), &changes);
+      return notify(changes);
     }
     set_readable(decoded->key);
     Entry entry{std::move(decoded->object), std::move(decoded->resource_version), event.bytes};
     put(decoded->key, std::move(entry), &changes);
   }
   notify(changes);
+}
+
+std::optional<InformerCore::Entry> InformerCore::part_of(const Json& object,
+                                                         std::size_t bytes) const {
+  if (!part_) return std::nullopt;
+  Result<Decoded> decoded = part_(object);
+  if (!decoded) return std::nullopt;
+  return Entry{std::move(decoded->object), std::move(decoded->resource_version), bytes};
 }
 
 /// No change when the store has this version or a newer one.
@@ -618,7 +647,8 @@ void InformerCore::observe(Decoded written) {
   }
   std::vector<Change> changes;
   put(written.key,
-      Entry{std::move(written.object), std::move(written.resource_version), written.bytes},
+      Entry{std::move(written.object), std::move(written.resource_version), written.bytes,
+            lists_begun_},
       &changes);
   notify(changes);
   rouse();

@@ -132,6 +132,8 @@ class InformerCore {
   void on_unreadable(std::function<void(const api::ObjectKey&)> handler) {
     unreadable_handlers_.push_back(std::move(handler));
   }
+  /// See ObjectInformer::keep_part.
+  void keep_part(Decode decode) { part_ = std::move(decode); }
 
   Object get(const api::ObjectKey& key) const;
   std::size_t size() const { return store_.size(); }
@@ -160,6 +162,8 @@ class InformerCore {
     Object object;
     std::string resource_version;
     std::size_t bytes = 0;  ///< of its JSON text
+    /// The number of lists begun when the answer to a write or a read brought it; 0: none did.
+    std::uint32_t observed_in = 0;
   };
   struct Index {
     IndexFunction function;
@@ -179,6 +183,7 @@ class InformerCore {
   struct Listing {
     api::ObjectMap<Entry> objects;
     std::map<api::ObjectKey, Error> undecodable;
+    std::map<api::ObjectKey, Entry> parts;  ///< of those that cannot be decoded
     std::size_t bytes = 0;
   };
 
@@ -209,6 +214,8 @@ class InformerCore {
   void apply(const WatchEvent& event);
   /// Unless the store has a newer version.
   void put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes);
+  /// What is to be kept of an object that cannot be decoded, if there is anything.
+  std::optional<Entry> part_of(const Json& object, std::size_t bytes) const;
   void replace(const api::ObjectKey& key, Entry* stored, Entry entry, std::vector<Change>* changes);
   void erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes);
   void note_absent(const api::ObjectKey& key, Absence how);
@@ -226,6 +233,7 @@ class InformerCore {
   api::ResourceInfo resource_;
   InformerOptions options_;
   Decode decode_;
+  Decode part_;  ///< may be null
   UidFunction uid_of_;
   api::ObjectMap<Entry> store_;
   std::map<api::ObjectKey, Error> undecodable_;
@@ -238,9 +246,10 @@ class InformerCore {
   std::string reached_;      ///< the last version_ that was not empty
   std::int64_t page_limit_;  ///< of the next list
   SteadyPoint heard_{};      ///< when the watch last said anything
-  std::optional<SteadyPoint> told_;      ///< when a list, an event or a bookmark last came
-  SteadyPoint opened_{};                 ///< when the watch was opened
-  std::size_t bytes_ = 0;                ///< of the texts of what the store holds
+  std::optional<SteadyPoint> told_;  ///< when a list, an event or a bookmark last came
+  SteadyPoint opened_{};             ///< when the watch was opened
+  std::size_t bytes_ = 0;            ///< of the texts of what the store holds
+  std::uint32_t lists_begun_ = 0;
   int absent_answers_ = 0;               ///< in a row: that there is no such resource
   int relists_ = 0;                      ///< that a 410 asked for, each soon after the one before
   std::optional<SteadyPoint> relisted_;  ///< when it last did

@@ -595,6 +595,40 @@ TEST_F(InformerTest, AnObjectThatCannotBeDecodedIsKeptOutAndReported) {
   EXPECT_FALSE(things.undecodable().contains(api::ObjectKey("ns", "b")));
 }
 
+TEST_F(InformerTest, APartOfAnObjectThatCannotBeDecodedMayBeKept) {
+  const auto broken = [](const char* name, const char* version) {
+    Json thing = thing_json(name, version);
+    thing["spec"]["color"] = 7;
+    return thing;
+  };
+  server.answer(200, list_text("10", {thing_json("a", "1"), broken("b", "2"), broken("x", "3")}));
+  auto watch = server.answer_watch();
+  informer = std::make_unique<Informer<Thing>>(deps(), options());
+  informer->keep_part([](const Json& value) -> Result<std::shared_ptr<const Thing>> {
+    Json known = value;
+    known["spec"]["color"] = "some";
+    known["metadata"]["resourceVersion"] = "1";
+    if (known["metadata"]["name"] == "x") return Error(Errc::not_found, "nothing of it");
+    return std::make_shared<const Thing>(*api::from_json<Thing>(known));
+  });
+  scope.spawn("informer", informer->run());
+  world.settle();
+  EXPECT_EQ(contents(), "a@1 b@1 ");
+  EXPECT_TRUE(informer->unreadable(api::ObjectKey("ns", "b")));
+  watch->push(event_line("ADDED", broken("c", "11")));
+  watch->push(event_line("MODIFIED", broken("a", "12")));
+  watch->push(event_line("MODIFIED", broken("b", "13")));
+  world.settle();
+  EXPECT_EQ(contents(), "a@1 b@1 c@1 ");
+  EXPECT_NE(informer->get(api::ObjectKey("ns", "a"))->color, "some") << "the older version stays";
+  EXPECT_TRUE(informer->unreadable(api::ObjectKey("ns", "c")));
+  watch->push(event_line("MODIFIED", thing_json("b", "14")));
+  watch->push(event_line("DELETED", broken("c", "15")));
+  world.settle();
+  EXPECT_EQ(contents(), "a@1 b@14 ");
+  EXPECT_FALSE(informer->unreadable(api::ObjectKey("ns", "b")));
+}
+
 TEST_F(InformerTest, OwnWritesAreSeenAtOnceAndOnlyOnce) {
   server.answer(200, list_text("10", {thing_json("a", "1")}));
   auto watch = server.answer_watch();
@@ -887,6 +921,49 @@ TEST_F(InformerTest, AServerThatWasRestoredFromABackupIsBelieved) {
   world.settle();
   EXPECT_EQ(contents(), "a@40 c@45 ");
   EXPECT_EQ(things.absence(api::ObjectKey("ns", "b")), Absence::listed);
+}
+
+// Otherwise what comes from now on would be taken for older than what is known.
+TEST_F(InformerTest, AWatchWhoseVersionsGoBackIsFollowedByAList) {
+  for (const char* type : {"MODIFIED", "BOOKMARK"}) {
+    SCOPED_TRACE(type);
+    server.answer(200, list_text("10", {thing_json("a", "1")}));
+    auto watch = server.answer_watch();
+    server.answer(200, list_text("12", {thing_json("a", "12")}));
+    auto second = server.answer_watch();
+    auto& things = begin();
+    watch->push(event_line("MODIFIED", thing_json("a", "9911")));
+    world.settle();
+    EXPECT_EQ(contents(), "a@9911 ");
+    watch->push(event_line(type, thing_json("a", "12")));
+    world.run_for(1s);
+    EXPECT_EQ(contents(), "a@12 ");
+    second->push(event_line("MODIFIED", thing_json("a", "13")));
+    world.settle();
+    EXPECT_EQ(contents(), "a@13 ");
+    things.stop();
+    world.settle();
+  }
+}
+
+TEST_F(InformerTest, AVersionThatWasNeverTrueIsForgotten) {
+  server.answer(200, list_text("10", {thing_json("a", "9911")}));
+  auto watch = server.answer_watch();
+  auto& things = begin();
+  watch->push(event_line("MODIFIED", thing_json("a", "11")));
+  world.settle();
+  EXPECT_EQ(contents(), "a@11 ") << "no object is newer than its list";
+  things.observe(thing("a", "9912"));
+  watch->push(event_line("MODIFIED", thing_json("a", "12")));
+  world.settle();
+  EXPECT_EQ(contents(), "a@9912 ");
+  for (const char* version : {"13", "14"}) {
+    server.answer(200, list_text(version, {thing_json("a", version)}));
+    watch = server.answer_watch();
+    things.list_anew();
+    world.settle();
+    EXPECT_EQ(contents(), version == std::string("13") ? "a@9912 " : "a@14 ");
+  }
 }
 
 // As `etcdutl snapshot restore --bump-revision` does it, or when writes came before the list.

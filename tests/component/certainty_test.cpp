@@ -128,6 +128,28 @@ TEST_F(Certainty, ACopyThatCannotBeReadIsNotGone) {
   EXPECT_EQ(workload_of("j")->status.admission_checks.at(0).state, api::CheckState::Ready);
 }
 
+TEST_F(Certainty, WhatCannotBeReadHoldsItsQuotaAfterARestart) {
+  start_all({"east"});
+  give("east", "5");
+  apply(lasting_job_yaml("j", 100000, 3));
+  until("runs", [&] { return job("j").status.active == 3; });
+  const std::string uid = uid_on("east", "j");
+  TestCluster& east = worker("east");
+  const api::ObjectKey name = workload_of("j")->metadata.key();
+  workers_.at("east").manager.reset();
+  accept_newer_workloads(east);
+  make_unreadable(east, name);
+  start_worker("east");
+  apply(lasting_job_yaml("k", 100000, 3));
+  settle(5min);
+  EXPECT_EQ(uid_on("east", "j"), uid);
+  EXPECT_EQ(uid_on("east", "k"), "no job") << "there is room for one of them";
+  make_readable(east, name);
+  EXPECT_TRUE(api::is_true(east.get<api::Workload>(name)->status.conditions, "Admitted"));
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, name, R"({"spec":{"active":false}})"));
+  until("the other runs", [&] { return job("k").status.active == 3; }, 5min);
+}
+
 TEST_F(Certainty, WhatCannotBeReadOnAnotherWorkerMayBeTheJob) {
   start_all({"east", "west"});
   cluster_.set_stop_policy("Hold");
@@ -157,6 +179,23 @@ TEST_F(Certainty, AnAdmissionCheckThatCannotBeReadIsNotRemoved) {
   start_manager();
   settle(5min);
   EXPECT_EQ(uid_on("east", "j"), uid);
+}
+
+TEST_F(Certainty, WhatWaitsForAnAdmissionCheckGoesOnWhenItCanBeRead) {
+  start_all({"east"});
+  run_on_east("j");
+  const api::ObjectKey check("mk");
+  const Json before = cluster_.get(api::AdmissionCheck::resource, check)["status"]["conditions"];
+  make_unreadable(api::AdmissionCheck::resource, "mk");
+  settle();
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle(10s);
+  EXPECT_TRUE(condition_of("j", "QuotaReserved").starts_with("True"));
+  const Json patch = {{"status", {{"conditions", before}}}};
+  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, check, dump_json(patch), "status"));
+  until("stopped", [&] { return condition_of("j", "QuotaReserved").starts_with("False"); }, 20s);
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
 }
 
 TEST_F(Certainty, AMultiKueueClusterThatCannotBeReadIsNotGone) {
