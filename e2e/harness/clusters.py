@@ -46,6 +46,20 @@ class Cluster:
     def kubeconfig(self):
         return os.path.join(self.folder, "admin.kubeconfig")
 
+    def manager_kubeconfig(self, component="manager"):
+        """The file that the manager of that name gets; others may reach the server another way."""
+        return self.kubeconfig()
+
+    def kubeconfig_through(self, port, name):
+        """A file like kubeconfig(), whose requests go to another port of this machine."""
+        config = self.kubectl.run("config", "view", "--raw", "-o", "json").json()
+        for entry in config["clusters"]:
+            entry["cluster"]["server"] = f"https://127.0.0.1:{port}"
+        path = os.path.join(self.folder, f"{name}.kubeconfig")
+        with open(path, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
+            json.dump(config, out)
+        return path
+
     def url(self):
         return f"https://127.0.0.1:{self.port}"
 
@@ -72,8 +86,8 @@ class Cluster:
         path = os.path.join(self.folder, "manager.yaml")
         with open(path, "w") as f:
             json.dump(config, f, indent=2)
-        argv = [self.suite.binary, "manager", "--kubeconfig", self.kubeconfig(), "--config", path,
-                "--zap-log-level", self.suite.log_level]
+        argv = [self.suite.binary, "manager", "--kubeconfig", self.manager_kubeconfig(),
+                "--config", path, "--zap-log-level", self.suite.log_level]
         self._start("manager", argv)
 
     def start_program(self, *args, component="manager"):

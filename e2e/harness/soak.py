@@ -1,4 +1,5 @@
 """Faults at random, one after the other, while Jobs run: what must hold all the same."""
+import functools
 import random
 import time
 
@@ -20,14 +21,22 @@ def election():
 
 
 class RelayedFederation(Federation):
-    """The hub reaches its workers through relays."""
+    """The hub reaches its workers, and each manager its own API server, through relays."""
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
-        self.relays = {name: Relay(worker.port).start() for name, worker in self.workers.items()}
+        self.relays = {f"hub and {name}": Relay(worker.port).start()
+                       for name, worker in self.workers.items()}
+        for cluster in self.clusters:
+            cluster.manager_kubeconfig = functools.partial(self.relayed, cluster)
+
+    def relayed(self, cluster, component="manager"):
+        relay = Relay(cluster.port).start()
+        self.relays[f"{component} of {cluster.name} and its API server"] = relay
+        return cluster.kubeconfig_through(relay.port, component)
 
     def worker_url(self, name):
-        return f"https://127.0.0.1:{self.relays[name].port}"
+        return f"https://127.0.0.1:{self.relays[f'hub and {name}'].port}"
 
 
 class Soak:
@@ -40,7 +49,8 @@ class Soak:
         env.federation = self.fed = fed
         self.names, self.ended_themselves = [], 0
         fed.up()
-        fed.hub.start_replica("standby", fed.hub.kubeconfig(), leaderElection=election())
+        fed.hub.start_replica("standby", fed.hub.manager_kubeconfig("standby"),
+                              leaderElection=election())
         self.started = time.monotonic()
         for cluster in fed.clusters:
             cluster.check = lambda: None  # processes end here; revive() looks after them
@@ -88,11 +98,11 @@ class Soak:
         return f"SIGSTOP of {process.name}", process.resume
 
     def partition(self):
-        name = self.rng.choice(list(self.fed.relays))
+        name = self.rng.choice(sorted(self.fed.relays))
         relay, cut = self.fed.relays[name], self.rng.random() < 0.5
         relay.hold()
         how = "connections cut" if cut else "delivered late"
-        return f"hub and {name} apart, {how}", lambda: relay.release(cut)
+        return f"{name} apart, {how}", lambda: relay.release(cut)
 
     def managers(self):
         return [(cluster, component) for cluster in self.fed.clusters

@@ -58,6 +58,11 @@ Chaos::Chaos(ChaosDeps deps)
   if (has(Trouble::status_refusals)) {
     for (SimCluster* hub : deps_.hubs) hub->own_link->refuse_statuses = 0.5;
   }
+  if (has(Trouble::garbage)) {
+    for (SimCluster* hub : deps_.hubs) {
+      deps_.workers.back()->link_from(hub->name()).garbage = rng_.chance(0.5) ? 0.02 : 0.3;
+    }
+  }
   if (has(Trouble::byzantine_keeps)) {
     for (SimCluster* hub : deps_.hubs) deps_.workers.back()->link_from(hub->name()).keeps = true;
   }
@@ -89,6 +94,7 @@ const std::vector<Chaos::Kind>& Chaos::kinds() {
       {Trouble::out_of_sync, 3, &Chaos::change_remote_job},
       {Trouble::foreign, 3, &Chaos::foreign_job},
       {Trouble::worker_evictions, 3, &Chaos::deactivate_copy},
+      {Trouble::newer_objects, 5, &Chaos::newer_object},
   };
   return all;
 }
@@ -128,6 +134,7 @@ Task<> Chaos::run() {
     deps_.scope.spawn("trouble", one(actions[chosen]));
   }
   mend_links();
+  if (has(Trouble::garbage)) co_await restart_server(deps_.workers.back());
   for (SimCluster* hub : deps_.hubs) hub->own_link->refuse_statuses = 0;
   over_ = true;
   while (under_way_ > 0) co_await deps_.around.world.sleep_for(100ms);
@@ -137,7 +144,9 @@ Task<> Chaos::run() {
 
 /// A hub that went back to an older state has lost what users put back since.
 Task<> Chaos::set_right() {
+  for (SimCluster* worker : deps_.workers) co_await make_all_known(worker);
   for (SimCluster* hub : deps_.hubs) {
+    co_await make_all_known(hub);
     for (SimCluster* worker : deps_.workers) {
       co_await hub->apply(make_cluster(worker->name()));
       co_await write_secret(hub, worker);
@@ -158,6 +167,15 @@ Task<> Chaos::set_right() {
       co_await hub->edit(api::Workload::resource, which, on);
     }
   }
+}
+
+/// An API server that answered anything is exchanged: every connection to it ends, and it knows no
+/// old versions.
+Task<> Chaos::restart_server(SimCluster* worker) {
+  worker->server().compact();
+  for (SimCluster* hub : deps_.hubs) worker->link_from(hub->name()).cut_watch = 1;
+  co_await wait(90000, 90000);
+  for (SimCluster* hub : deps_.hubs) worker->link_from(hub->name()).cut_watch = 0;
 }
 
 Task<> Chaos::one(Action action) {
@@ -335,7 +353,7 @@ Task<> Chaos::restore_worker() {
 }
 
 Task<> Chaos::restore_hub() {
-  co_await restore(any_hub(), false);
+  co_await restore(any_hub(), rng_.chance(0.5));
 }
 
 // --- users of the hub ---
@@ -622,6 +640,84 @@ Task<> Chaos::add_namespace() {
   co_await wait(5000, 60000);
   co_await worker->apply(make_object("v1", "Namespace", team));
   co_await worker->apply(make_kueue("LocalQueue", "default", {{"clusterQueue", "cq"}}, team));
+}
+
+// --- managers of several versions ---
+
+namespace {
+
+/// Those whose conditions another program may write.
+const std::pair<api::ResourceInfo, const char*> with_conditions[] = {
+    {api::Workload::resource, workloads},
+    {cluster_resource, "multikueueclusters.kueue.x-k8s.io"},
+    {api::AdmissionCheck::resource, "admissionchecks.kueue.x-k8s.io"},
+};
+
+apiserver::StoredPtr find_object(SimCluster* cluster, const char* shelf,
+                                 const api::ObjectKey& key) {
+  const apiserver::Shelf* all = cluster->server().store().find_shelf(shelf);
+  return all ? all->find(key.ns, key.name) : nullptr;
+}
+
+/// The status, of that version of the object, with a condition that this version cannot decode or
+/// without it.
+Json with_newer(const apiserver::Stored& object, bool newer) {
+  Json conditions = at_or_null(at_or_null(object.value(), "status"), "conditions");
+  if (!conditions.is_array()) conditions = Json::array();
+  const auto is_it = [](const Json& one) { return one["type"] == newer_condition; };
+  conditions.erase(std::remove_if(conditions.begin(), conditions.end(), is_it), conditions.end());
+  if (newer) {
+    conditions.push_back({{"type", newer_condition},
+                          {"status", "Perhaps"},
+                          {"reason", "Newer"},
+                          {"message", ""},
+                          {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+  }
+  return {{"metadata", {{"resourceVersion", std::to_string(object.version())}}},
+          {"status", {{"conditions", std::move(conditions)}}}};
+}
+
+}  // namespace
+
+/// A program of a newer version writes into an object what this one cannot decode, and takes it
+/// back after a while.
+Task<> Chaos::newer_object() {
+  SimCluster* cluster = rng_.chance(0.5) ? any_hub() : any_worker();
+  const std::int64_t drawn = rng_.between(0, 9);
+  const bool of_hub = deps_.scenario.origins.contains(cluster->name());
+  const auto& [resource, shelf] = with_conditions[!of_hub || drawn < 7 ? 0 : drawn < 9 ? 1 : 2];
+  const apiserver::StoredPtr chosen = any_object(cluster, shelf);
+  if (!chosen) co_return;
+  const api::ObjectKey key(chosen->ns(), chosen->name());
+  const std::string what = cluster->name() + " " + shelf + " " + key.str();
+  if (!busy_.insert(what).second) co_return;
+  deps_.around.history.becomes_unreadable(cluster->name(), what);
+  co_await cluster->edit(resource, key, with_newer(*chosen, true), true);
+  co_await wait(100, 25000);
+  co_await make_known(cluster, resource, key, shelf);
+  deps_.around.history.becomes_readable(cluster->name());
+  busy_.erase(what);
+}
+
+Task<> Chaos::make_known(SimCluster* cluster, api::ResourceInfo resource, api::ObjectKey key,
+                         const char* shelf) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const apiserver::StoredPtr object = find_object(cluster, shelf, key);
+    if (!object || !is_newer(object->value())) co_return;
+    co_await cluster->edit(resource, key, with_newer(*object, false), true);
+  }
+}
+
+/// A cluster that went back to an older state may have such objects again.
+Task<> Chaos::make_all_known(SimCluster* cluster) {
+  for (const auto& [resource, shelf] : with_conditions) {
+    const apiserver::Shelf* all = cluster->server().store().find_shelf(shelf);
+    std::vector<api::ObjectKey> newer;
+    for (const auto& [name, object] : all->objects()) {
+      if (is_newer(object->value())) newer.emplace_back(object->ns(), object->name());
+    }
+    for (const api::ObjectKey& key : newer) co_await make_known(cluster, resource, key, shelf);
+  }
 }
 
 }  // namespace regatta::simtest

@@ -48,6 +48,7 @@ class Chaos {
   static const std::vector<Kind>& kinds();
   Task<> run();
   Task<> one(Action action);
+  Task<> restart_server(SimCluster* worker);
 
   Task<> crash_hub();
   Task<> crash_worker();
@@ -74,9 +75,13 @@ class Chaos {
   Task<> deactivate_copy();
   Task<> compact_or_rotate();
   Task<> replace_token();
+  Task<> newer_object();
 
   Task<> crash(SimCluster* cluster, std::size_t slot);
   Task<> restore(SimCluster* cluster, bool versions_go_on);
+  Task<> make_all_known(SimCluster* cluster);
+  Task<> make_known(SimCluster* cluster, api::ResourceInfo resource, api::ObjectKey key,
+                    const char* shelf);
   Task<> supervise();
   Task<> nominate();
   Task<> answer_other_checks();

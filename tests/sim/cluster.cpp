@@ -38,14 +38,24 @@ Task<> send_all(net::HttpSender* sender, std::vector<Json> objects, int* refused
 
 /// A server with the CRDs. Every server of every history starts as one of these: to read the CRDs
 /// again and again would take a fifth of the time.
-const apiserver::Server& model_server(bool job_kinds) {
+/// As that of a newer version, which may know more statuses of conditions.
+void allow_any_status(Json* crd) {
+  for (Json& version : crd->at("spec").at("versions")) {
+    const Json::json_pointer conditions(
+        "/schema/openAPIV3Schema/properties/status/properties/conditions/items/properties/status");
+    if (version.contains(conditions)) version.at(conditions).erase("enum");
+  }
+}
+
+const apiserver::Server& model_server(bool job_kinds, bool newer_objects) {
   struct Model {
-    explicit Model(bool job_kinds)
+    Model(bool job_kinds, bool newer_objects)
         : world(1), server(world.executor(), world, world.rng), scope(world.executor()) {
       net::HandlerSender sender(world, server, {"admin", {"system:masters"}});
       int refused = 0;
       std::vector<Json> crds = test_support::crd_manifests();
       if (job_kinds) std::ranges::move(definitions_of_kinds(), std::back_inserter(crds));
+      if (newer_objects) std::ranges::for_each(crds, [](Json& crd) { allow_any_status(&crd); });
       scope.spawn("CRDs", send_all(&sender, std::move(crds), &refused));
       world.run_for(std::chrono::seconds(2));
       if (refused > 0) throw std::runtime_error("a CRD is refused");
@@ -54,8 +64,10 @@ const apiserver::Server& model_server(bool job_kinds) {
     apiserver::Server server;
     TaskScope scope;
   };
-  static Model jobs_only(false), all_kinds(true);
-  return job_kinds ? all_kinds.server : jobs_only.server;
+  static std::map<std::pair<bool, bool>, std::unique_ptr<Model>> models;
+  auto& model = models[{job_kinds, newer_objects}];
+  if (!model) model = std::make_unique<Model>(job_kinds, newer_objects);
+  return model->server;
 }
 
 /// What a manager logs, among what happens.
@@ -157,7 +169,7 @@ SimCluster::SimCluster(Surroundings& around, std::string name, bool runs_jobs,
       clock_(around.world, clock_offset_) {
   sim::World& world = around_.world;
   server_ = std::make_unique<apiserver::Server>(world.executor(), clock_, world.rng);
-  server_->start_as(model_server(around.job_kinds));
+  server_->start_as(model_server(around.job_kinds, around.newer_objects));
   admin_sender_ = std::make_unique<LinkSender>(link_deps(Role::user, "admin"));
   admin_ = std::make_unique<kube::Client>(client_deps(clock_, world.rng, *admin_sender_, "admin"));
   machinery_sender_ = std::make_unique<LinkSender>(link_deps(Role::machinery, "machinery"));

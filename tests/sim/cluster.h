@@ -29,6 +29,7 @@ struct Surroundings {
   std::map<std::string, SimCluster*> hosts;  ///< by host name, as kubeconfigs say it
   bool job_kinds = false;                    ///< servers and nodes have all kinds of kinds.h
   bool pods = false;                         ///< nodes run Pods for Jobs
+  bool newer_objects = false;                ///< conditions may have any status
   std::string log_of;  ///< cluster whose managers write their log into the history; or empty
 };
 

@@ -35,6 +35,7 @@ struct Federation {
                {},
                scenario.has(Trouble::job_kinds),
                scenario.has(Trouble::pods),
+               scenario.has(Trouble::newer_objects),
                given.log_of},
         script(world.executor()) {
     // One authority serves all histories: no key of it is ever used.
@@ -83,9 +84,11 @@ struct Federation {
     expected.pools = scenario.has(Trouble::job_kinds);
     expected.refusals = scenario.has(Trouble::refusals) || scenario.has(Trouble::lasting_refusals);
     expected.fenced = scenario.has(Trouble::standby) || scenario.has(Trouble::pauses);
-    if (!scenario.liar.empty()) expected.lying.insert(scenario.liar);
+    for (const std::string& name : {scenario.liar, scenario.garbled}) {
+      if (!name.empty()) expected.lying.insert(name);
+    }
     if (scenario.has(Trouble::byzantine_keeps)) {
-      expected.keeping = expected.lying;
+      expected.keeping = {scenario.liar};
       expected.repents = !scenario.has(Trouble::byzantine);
     }
     for (const auto& [hub, list] : scenario.jobs) {

@@ -142,6 +142,18 @@ void History::process_resumed(const Author& process) {
   disturbed(process, "goes on");
 }
 
+void History::becomes_unreadable(const std::string& cluster, const std::string& what) {
+  ++unreadable_[cluster];
+  disturbed_[cluster] = now();
+  note(cluster + " has an object of a newer version: " + what);
+}
+
+void History::becomes_readable(const std::string& cluster) {
+  --unreadable_[cluster];
+  disturbed_[cluster] = now();
+  note(cluster + " has one object less that is of a newer version");
+}
+
 void History::note(const std::string& what) {
   if (keep_text_) text_ += format_rfc3339_micro(world_.now()).substr(11, 12) + " " + what + "\n";
 }
@@ -264,9 +276,12 @@ void History::read_configuration() {
     } else if (!link.unlisted) {
       link.unlisted = now();
     }
+    const std::string given =
+        secret ? text_at(at_or_null(secret->value(), "data"), "kubeconfig") : std::string();
+    if (given != link.kubeconfig) link.given = now();
+    link.kubeconfig = given;
     link.configured =
-        clusters && clusters->find("", ends.second) && secret &&
-        !at_or_null(secret->value(), "data").empty() &&
+        clusters && clusters->find("", ends.second) && secret && !given.empty() &&
         !(refused_.contains(ends) && refuses(ends.first, ends.second, token_in(secret->value())));
   }
 }
@@ -431,7 +446,8 @@ void History::worker_workload(const Changed& c) {
   }
   const bool own = c.author.role == Role::dispatcher || c.author.role == Role::manager;
   if (removed(c) && !own) fact(hub, key, "its copy is deleted on the worker", c.cluster);
-  if (c.previous && c.author.role == Role::user) {
+  const bool edited = c.previous && c.author.role == Role::user;
+  if (edited && is_newer(value) == is_newer(c.previous->value())) {
     fact(hub, key, "a user edits its copy", c.cluster);
   }
 }
@@ -551,6 +567,13 @@ std::optional<SteadyPoint> History::hears_since(const std::string& hub,
   return links_.at({hub, worker}).cuts.empty() ? *sound : *sound + silence;
 }
 
+std::optional<SteadyPoint> History::knows_link_since(const std::string& hub,
+                                                     const std::string& worker) const {
+  const auto own = hears_since(hub, hub);
+  if (!own) return std::nullopt;
+  return std::max(*own, links_.at({hub, worker}).given);
+}
+
 Duration History::cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,
                           SteadyPoint to) const {
   const auto found = links_.find({hub, worker});
@@ -575,6 +598,8 @@ SteadyPoint History::started(const Author& process) const {
 std::optional<SteadyPoint> History::at_work_since(const std::string& cluster) const {
   const auto leader = leader_.find(cluster);
   if (leader == leader_.end() || paused_.contains(leader->second)) return std::nullopt;
+  const auto unreadable = unreadable_.find(cluster);
+  if (unreadable != unreadable_.end() && unreadable->second > 0) return std::nullopt;
   return disturbed_.at(cluster);
 }
 
@@ -589,25 +614,29 @@ bool History::restored_within(const std::string& cluster, Duration span) const {
   return found != restored_.end() && now() - found->second <= span;
 }
 
-std::string History::reason_to_stop(const Run& run, Duration lost_after) const {
-  const auto at = [&run](const Fact& f) { return f.cluster.empty() || f.cluster == run.worker; };
-  const auto fits = [&](const Fact& f) { return f.at >= run.recorded && at(f); };
-  const auto may_be_news = [&](const Fact& f) { return f.at + belated >= run.recorded && at(f); };
-  if (const Record* all = record(run.hub, run.workload)) {
-    // What is written for one size of an elastic Job may not know what has become of another.
-    const bool elastic = first_.contains({run.hub, run.workload});
-    const auto found = elastic ? std::find_if(all->facts.begin(), all->facts.end(), may_be_news)
-                               : std::find_if(all->facts.begin(), all->facts.end(), fits);
-    if (found != all->facts.end()) return found->what;
-  }
-  if (const auto all = excuses_.find(run.hub); all != excuses_.end()) {
-    const auto found = std::find_if(all->second.begin(), all->second.end(), may_be_news);
-    if (found != all->second.end()) return found->what;
-  }
+std::string History::reason_to_stop(const Run& run, Duration lost_after, UsedFacts* used) const {
   // A manager that did not know yet that the worker is not listed may have chosen it.
   if (unlisted_since(run.hub, run.worker)) return "its worker is not listed";
   const SteadyPoint end = run.end == Run::End::none ? now() : run.over;
   if (cut_off(run.hub, run.worker, run.recorded, end) >= lost_after) return "its worker is lost";
+  // What is written for one size of an elastic Job may not know what has become of another. Nor may
+  // it know what has become of the fleet.
+  const bool elastic = first_.contains({run.hub, run.workload});
+  const auto first_of = [&](const std::deque<Fact>& facts, Duration news) -> const Fact* {
+    for (const Fact& fact : facts) {
+      const bool here = fact.cluster.empty() || fact.cluster == run.worker;
+      if (!here || fact.at + news < run.recorded) continue;
+      if (!used || used->emplace(run.workload, &fact).second) return &fact;
+    }
+    return nullptr;
+  };
+  if (const Record* all = record(run.hub, run.workload)) {
+    const Fact* found = first_of(all->facts, elastic ? belated : Duration(0));
+    if (found) return found->what;
+  }
+  if (const auto all = excuses_.find(run.hub); all != excuses_.end()) {
+    if (const Fact* found = first_of(all->second, belated)) return found->what;
+  }
   return "";
 }
 

@@ -5,6 +5,7 @@
 #include "lib/sim/world.h"
 #include "tests/sim/kinds.h"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -72,6 +73,9 @@ struct Fact {
   std::string cluster;  ///< empty: all
 };
 
+/// By Workload: the facts that have been the reason to end a run of it.
+using UsedFacts = std::set<std::pair<std::string, const Fact*>>;
+
 /// One Workload of a hub, or all those of an elastic Job, which are its sizes.
 struct Record {
   std::string job, job_uid;       ///< the hub's Job: its title and uid
@@ -79,7 +83,7 @@ struct Record {
   SteadyPoint since{};
   std::string latest;          ///< "namespace/name" of the Workload that `cluster` was recorded for
   std::set<std::string> ever;  ///< clusters that were recorded
-  std::vector<Fact> facts;
+  std::deque<Fact> facts;      ///< which stay where they are
   std::vector<Run> runs;
 };
 
@@ -110,6 +114,9 @@ class History {
   /// A write to that cluster takes longer than its sender waits.
   void is_late(const std::string& cluster, const std::string& target);
   void is_there(const std::string& cluster, const std::string& target);
+  /// An object of that cluster can no longer be decoded by its managers, or can again.
+  void becomes_unreadable(const std::string& cluster, const std::string& what);
+  void becomes_readable(const std::string& cluster);
   /// The cluster's store has gone back to an older state.
   void went_back(const std::string& cluster);
   /// After each step.
@@ -150,22 +157,27 @@ class History {
   /// Since when it hears what happens there. Once a link was faulty, a watch may have fallen
   /// silent.
   std::optional<SteadyPoint> hears_since(const std::string& hub, const std::string& worker) const;
+  /// Since when it knows how to reach that worker: its Secret has had the present kubeconfig since
+  /// then, and the hub hears its own API server; nullopt: it does not hear that.
+  std::optional<SteadyPoint> knows_link_since(const std::string& hub,
+                                              const std::string& worker) const;
   /// The longest time between the two during which the hub had no dependable way to the worker.
   /// Short recoveries in between count too: backoffs outlast them.
   Duration cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,
                    SteadyPoint to) const;
   bool refuses(const std::string& hub, const std::string& worker, const std::string& token) const;
   SteadyPoint started(const Author& process) const;
-  /// Since when a manager of that cluster leads without a pause, and no other one started, ended,
-  /// was paused or went on; nullopt: none does.
+  /// Since when a manager of that cluster leads without a pause, no other one started, ended, was
+  /// paused or went on, and all objects can be read; nullopt: it is not so.
   std::optional<SteadyPoint> at_work_since(const std::string& cluster) const;
   /// Since when the hub's MultiKueueConfig does not list the worker; nullopt: it does.
   std::optional<SteadyPoint> unlisted_since(const std::string& hub,
                                             const std::string& worker) const;
   /// Whether the cluster's store went back to an older state within the last so many milliseconds.
   bool restored_within(const std::string& cluster, Duration span) const;
-  /// The first reason in the history for which that run may be over, or empty.
-  std::string reason_to_stop(const Run& run, Duration lost_after) const;
+  /// A reason in the history for which that run may be over, or empty. With `used`, each fact
+  /// counts for one run of a Workload only, and is noted there.
+  std::string reason_to_stop(const Run& run, Duration lost_after, UsedFacts* used = nullptr) const;
 
   // --- told to invariants
 
@@ -183,6 +195,8 @@ class History {
   struct Link {
     std::shared_ptr<const LinkFaults> faults;
     bool configured = true;
+    std::string kubeconfig;  ///< in its Secret, and since when
+    SteadyPoint given{};
     std::optional<SteadyPoint> unlisted;
     bool sound = true;
     SteadyPoint since{};
@@ -223,11 +237,11 @@ class History {
   /// Of Workloads of elastic Jobs, by hub and name: the first one of their Job.
   std::map<std::pair<std::string, std::string>, std::string> first_;
   std::map<std::pair<std::string, std::string>, std::set<std::string>>
-      of_job_;  ///< keys of records, by hub and uid of the Job
-  std::map<std::string, std::vector<Fact>> excuses_;  ///< by hub
-  std::map<std::string, std::string> creators_;       ///< hub, by uid
-  std::map<std::string, SteadyPoint> created_;        ///< by uid of a worker's Job
-  std::set<std::string> created_late_;                ///< uids, of a process that led no longer
+      of_job_;                                       ///< keys of records, by hub and uid of the Job
+  std::map<std::string, std::deque<Fact>> excuses_;  ///< by hub
+  std::map<std::string, std::string> creators_;      ///< hub, by uid
+  std::map<std::string, SteadyPoint> created_;       ///< by uid of a worker's Job
+  std::set<std::string> created_late_;               ///< uids, of a process that led no longer
   struct OpenRun {
     std::string hub, workload;
     std::size_t index;
@@ -237,6 +251,7 @@ class History {
   std::map<std::string, SteadyPoint> restored_, disturbed_;
   std::map<std::string, std::string> leader_;  ///< by cluster: the identity of its manager
   std::set<std::string> paused_;               ///< identities
+  std::map<std::string, int> unreadable_;      ///< objects, by cluster
   std::vector<std::string> violations_;
   std::string text_;
   int pods_ = 0;

@@ -167,6 +167,13 @@ void overlooks_evictions_on_the_hub(SimOptions* options) {
 void overlooks_other_checks(SimOptions* options) {
   sees(options, [](GroupView* g, TimePoint) { g->local.other_checks_ready = true; });
 }
+/// What is not in its caches is not there.
+void believes_its_caches(SimOptions* options) {
+  sees(options, [](GroupView* g, TimePoint) {
+    g->local.certainty = dispatch::Certainty::certain;
+    for (auto& [name, cluster] : g->clusters) cluster.certainty = dispatch::Certainty::certain;
+  });
+}
 // --- elastic jobs ---
 
 /// Removes the former size before the worker's manager knows of the next one.
@@ -561,6 +568,7 @@ const Mutant mutants[] = {
      30},
     {"never_collects_garbage", never_collects_garbage, {late, deletions}, 40},
     {"keeps_old_tokens", keeps_old_tokens, {rotations}, 10},
+    {"believes_its_caches", believes_its_caches, {crashes, newer_objects}, 5},
 };
 
 INSTANTIATE_TEST_SUITE_P(, Mutation, ::testing::ValuesIn(mutants),

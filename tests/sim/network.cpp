@@ -1,6 +1,7 @@
 #include "tests/sim/network.h"
 
 #include "lib/base/json.h"
+#include "tests/sim/garbage.h"
 #include "tests/sim/kinds.h"
 
 #include <nlohmann/json.hpp>
@@ -46,12 +47,17 @@ class ReadPieces final : public net::BodyStream {
         target_(std::move(target)),
         gate_(deps.gate),
         author_(deps.author),
-        tampering_(deps.tampering) {}
+        tampering_(deps.tampering),
+        faults_(deps.faults),
+        rng_(deps.world.rng),
+        garbler_(deps.world.rng) {}
 
   Task<Result<std::optional<std::string>>> next() override {
     for (;;) {
       auto piece = co_await inner_->next();
       if (gate_ && !gate_->is_open()) co_await gate_->pass();
+      const bool garbled = faults_->garbage > 0 && rng_.chance(faults_->garbage);
+      if (garbled && piece && *piece) garbler_.change(&**piece);
       if (!piece || !*piece || !tampering_ || !tampering_->piece) co_return piece;
       tampering_->piece(author_, target_, &**piece);
       if (!(*piece)->empty()) co_return piece;
@@ -64,6 +70,9 @@ class ReadPieces final : public net::BodyStream {
   std::shared_ptr<Gate> gate_;
   Author author_;
   const Tampering* tampering_;
+  std::shared_ptr<const LinkFaults> faults_;
+  Rng& rng_;
+  Garbler garbler_;
 };
 
 bool is_read(const net::HttpRequest& request) {
@@ -123,7 +132,7 @@ Task<> MachineClock::sleep_until(SteadyPoint t) {
 bool LinkFaults::sound() const {
   return !partitioned && late == 0 && hang_before == 0 && drop_before == 0 && lose_reply == 0 &&
          hang_reply == 0 && gone == 0 && too_many == 0 && server_error == 0 && cut_watch == 0 &&
-         half_open_watch == 0 && gone_in_watch == 0;
+         half_open_watch == 0 && gone_in_watch == 0 && garbage == 0;
 }
 
 struct LinkSender::Route {
@@ -131,11 +140,13 @@ struct LinkSender::Route {
       : deps(std::move(given)),
         door(deps),
         direct(deps.world, door, {deps.user, {"system:masters"}}),
-        faulty(direct, deps.world, deps.world.rng, deps.faults) {}
+        faulty(direct, deps.world, deps.world.rng, deps.faults),
+        garbler(deps.world.rng) {}
   LinkDeps deps;
   Door door;
   net::HandlerSender direct;
   kube::FaultySender faulty;
+  Garbler garbler;
 };
 
 struct LinkSender::Reply {
@@ -160,6 +171,8 @@ Task<Result<net::HttpResponse>> LinkSender::send(net::HttpRequest request,
   Task<Result<net::HttpResponse>> exchange =
       is_read(request) ? read(std::move(request), options) : write(std::move(request), options);
   auto answer = co_await std::move(exchange);
+  const double garbage = deps.faults->garbage;
+  if (answer && garbage > 0 && deps.world.rng.chance(garbage)) route_->garbler.change(&*answer);
   if (route_->deps.gate && !route_->deps.gate->is_open()) co_await route_->deps.gate->pass();
   co_return answer;
 }

@@ -60,6 +60,7 @@ struct LinkFaults : kube::NetworkFaults {
   unsigned refuse_jobs = 0;  ///< an answer to each creation of a Job, as an admission webhook gives
   bool keeps = false;        ///< each deletion of a Job or Workload is refused
   double refuse_statuses = 0;  ///< the status of a job is, as an admission webhook does
+  double garbage = 0;          ///< of each answer and each piece of a watch: see Garbler
 
   /// A process on the other side is seen to work, within moments.
   bool sound() const;

@@ -50,6 +50,10 @@ std::string condition_reason(const Json& object, const char* type) {
   return found ? text_at(*found, "reason") : "";
 }
 
+bool is_newer(const Json& object) {
+  return condition_of(object, newer_condition) != nullptr;
+}
+
 bool being_deleted(const Json& object) {
   return !text_at(metadata_of(object), "deletionTimestamp").empty();
 }

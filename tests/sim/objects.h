@@ -16,6 +16,9 @@ inline constexpr const char* workloads = "workloads.kueue.x-k8s.io";
 bool condition_true(const Json& object, const char* type);
 std::string condition_reason(const Json& object, const char* type);
 bool being_deleted(const Json& object);
+/// It has a condition whose status only a newer version knows, so that this one cannot decode it.
+bool is_newer(const Json& object);
+inline constexpr const char* newer_condition = "Newer";
 std::string uid_of(const Json& object);
 /// Value of the origin label.
 std::string origin_of(const Json& object);

@@ -120,6 +120,19 @@ void draw_keeps(const ScenarioOptions& options, Scenario* scenario) {
   scenario->clock_offsets["liar"] = scenario->has(Trouble::clocks) ? offset : Duration(0);
 }
 
+/// The worker that lies may be the one, too.
+void draw_garbage(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 41);
+  draw_trouble(Trouble::garbage, options, rng, scenario);
+  if (scenario->large()) scenario->troubles.erase(Trouble::garbage);
+  if (scenario->has(Trouble::garbage)) scenario->garbled = scenario->workers.back();
+}
+
+void draw_newer_objects(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 37);
+  draw_trouble(Trouble::newer_objects, options, rng, scenario);
+}
+
 void draw_clocks(Rng& rng, Scenario* scenario) {
   std::vector<std::string> all = scenario->workers;
   all.insert(all.end(), scenario->hubs.begin(), scenario->hubs.end());
@@ -180,6 +193,8 @@ const std::vector<TroubleInfo>& all_troubles() {
       {Trouble::byzantine_keeps, "byzantine-keeps", 0.1, true},
       {Trouble::status_refusals, "status-refusals", 0.1, true},
       {Trouble::elastic, "elastic", 0.2, true},
+      {Trouble::newer_objects, "newer-objects", 0.1, true},
+      {Trouble::garbage, "garbage", 0.1, true},
   };
   return all;
 }
@@ -264,6 +279,8 @@ Scenario draw_scenario(const ScenarioOptions& options) {
   draw_keeps(options, &s);
   draw_status_refusals(options, &s);
   draw_elastic(options, &s);
+  draw_newer_objects(options, &s);
+  draw_garbage(options, &s);
   if (s.large()) enlarge(&s);
   return s;
 }

@@ -56,6 +56,8 @@ enum class Trouble {
   byzantine_keeps,   ///< a worker makes jobs up, and deletes none while there are faults
   status_refusals,   ///< a webhook of the hub refuses every other status of a job
   elastic,           ///< Jobs grow and shrink on the hub while they run
+  newer_objects,     ///< objects of a newer version, which cannot be decoded, for a while
+  garbage,           ///< a worker's API server answers anything at all
 };
 
 struct TroubleInfo {
@@ -99,7 +101,8 @@ struct ScenarioOptions {
 struct Scenario {
   std::uint64_t seed = 1;
   std::vector<std::string> workers;
-  std::string liar;  ///< the last of them, which has no manager and makes things up; or empty
+  std::string liar;     ///< the last of them, which has no manager and makes things up; or empty
+  std::string garbled;  ///< the one whose API server answers anything; or empty
   std::vector<std::string> hubs{"hub"};
   std::map<std::string, std::string> origins;        ///< by hub
   std::map<std::string, std::vector<JobSpec>> jobs;  ///< by hub
