@@ -252,7 +252,8 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
     const bool stopped = v.connected && holds_job(v) && (!v.job_active || v.job_ended);
     const bool end =
         g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
-    const bool says_so = g.local.job_active && !ended_in_vain(v) && may_report(g, name, v);
+    const bool says_so = g.local.job_active && !g.local.never_reserved && !ended_in_vain(v) &&
+                         may_report(g, name, v);
     if (!g.local.replaced && stopped && v.job_news && (says_so || end)) {
       plan.actions.push_back(CopyJobStatus{name, end});
     }

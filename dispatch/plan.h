@@ -108,6 +108,8 @@ struct LocalView {
   std::optional<std::string> evicted_from;
   /// Of one that still has quota: no cluster can have run it, because none was recorded for it.
   bool never_ran = false;
+  /// It has no quota, and never had any: whatever its Job's status says is not of this Workload.
+  bool never_reserved = false;
 
   /// Workers that refused the job a short time ago, and until when they are passed over.
   std::vector<std::string> refused_by;

@@ -423,6 +423,13 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.quota_reserved = false;
              }),
              "remove copy on a, remove copy on b"},
+        Case{"what_never_had_quota_tells_no_status_of_a_job",
+             Given{"a", "b"}.job("b").with([](Given& g) {
+               g.local.quota_reserved = false;
+               g.local.job_active = g.local.never_reserved = true;
+               g.clusters["b"].job_ended = g.clusters["b"].job_news = true;
+             }),
+             "remove job and copy on b"},
         Case{
             "the_job_of_a_deleted_workload_stops_counting_pods_that_are_gone",
             Given{"a"}.won("a").with([](Given& g) { g.local.deleted = g.local.job_active = true; }),

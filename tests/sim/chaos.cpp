@@ -484,7 +484,9 @@ Task<> Chaos::change_config() {
     unlisted_[hub->name()].insert(worker->name());
     co_await list_clusters(hub);
     co_await wait(1000, 20000);
-    unlisted_[hub->name()].erase(worker->name());
+    // A worker that lies may be unlisted for good meanwhile.
+    auto& unlisted = unlisted_[hub->name()];
+    unlisted.erase(unlisted.find(worker->name()));
     co_await list_clusters(hub);
   } else if (which == 1) {
     co_await hub->remove(cluster_resource, cluster);

@@ -197,6 +197,7 @@ void History::went_back(const std::string& cluster) {
   for (const std::string& hub : hubs_) {
     const bool own = hub == cluster;
     excuse(hub, "an older state is restored on", own ? "" : cluster);
+    excuses_[hub].back().lasting = true;
   }
   configuration_changed_ = true;
   restored_[cluster] = now();
@@ -626,7 +627,7 @@ std::string History::reason_to_stop(const Run& run, Duration lost_after, UsedFac
     for (const Fact& fact : facts) {
       const bool here = fact.cluster.empty() || fact.cluster == run.worker;
       if (!here || fact.at + news < run.recorded) continue;
-      if (!used || used->emplace(run.workload, &fact).second) return &fact;
+      if (!used || fact.lasting || used->emplace(run.workload, &fact).second) return &fact;
     }
     return nullptr;
   };

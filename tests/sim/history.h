@@ -71,6 +71,8 @@ struct Fact {
   SteadyPoint at;
   std::string what;
   std::string cluster;  ///< empty: all
+  /// What follows from it may take several steps: it is a reason for any number of runs.
+  bool lasting = false;
 };
 
 /// By Workload: the facts that have been the reason to end a run of it.
