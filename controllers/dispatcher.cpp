@@ -462,7 +462,18 @@ void Dispatcher::add_gates(const api::ObjectKey& key, dispatch::GroupView* group
   }
 }
 
+bool Dispatcher::waits_for_former(const api::ObjectKey& key) const {
+  const auto workload = deps_.local.workloads.get(key);
+  if (!workload || workload->status.cluster_name || !jobs::is_slice(*workload)) return false;
+  const auto former = jobs::find_replaced(deps_.local.objects(), *workload);
+  return former && planned_.contains(former->metadata.key());
+}
+
 Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
+  if (waits_for_former(key)) {
+    queue_.add_after(key, Duration(100));
+    co_return ok();
+  }
   const TimePoint now = deps_.local.clock.now();
   foreign_.expire(deps_.local.clock.steady());
   dispatch::GroupView group =

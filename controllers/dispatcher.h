@@ -122,6 +122,8 @@ class Dispatcher {
                                            WorkerVerb verb, TimePoint now) const;
   void add_quota_loss(const api::ObjectKey& key, dispatch::GroupView* group);
   void add_gates(const api::ObjectKey& key, dispatch::GroupView* group) const;
+  /// A size of an elastic job asks no worker while it is being recorded where the former one runs.
+  bool waits_for_former(const api::ObjectKey& key) const;
   bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;
 
   /// Writes the status of a copy; `doing` says in errors what for.

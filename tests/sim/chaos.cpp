@@ -169,13 +169,17 @@ Task<> Chaos::set_right() {
   }
 }
 
-/// An API server that answered anything is exchanged: every connection to it ends, and it knows no
-/// old versions.
+/// An API server that answered anything is exchanged: every connection to it ends, it knows no old
+/// versions, and in the end it gets new credentials.
 Task<> Chaos::restart_server(SimCluster* worker) {
   worker->server().compact();
   for (SimCluster* hub : deps_.hubs) worker->link_from(hub->name()).cut_watch = 1;
   co_await wait(90000, 90000);
-  for (SimCluster* hub : deps_.hubs) worker->link_from(hub->name()).cut_watch = 0;
+  for (SimCluster* hub : deps_.hubs) {
+    worker->link_from(hub->name()).cut_watch = 0;
+    ++generations_[hub->name() + " " + worker->name()];
+    co_await write_secret(hub, worker);
+  }
 }
 
 Task<> Chaos::one(Action action) {

@@ -216,6 +216,7 @@ Duration Scenario::progress_bound() const {
   const bool silences = has(Trouble::partitions) || has(Trouble::noise) || has(Trouble::pauses) ||
                         has(Trouble::losses);
   Duration bound = faults_end + (silences ? 3 * (180s + 30s) : 0s);
+  if (has(Trouble::garbage)) bound += 90s;  // until the server is exchanged
   // A Workload that lost its place again and again pauses for five minutes at most.
   bound += 5min;
   bound += worker_lost_timeout + round * std::int64_t(workers.size());
