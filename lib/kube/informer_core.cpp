@@ -601,7 +601,8 @@ void InformerCore::put(const api::ObjectKey& key, Entry entry, std::vector<Chang
 void InformerCore::replace(const api::ObjectKey& key, Entry* stored, Entry entry,
                            std::vector<Change>* changes) {
   const bool known = !stored->resource_version.empty();
-  if (known && stored->resource_version == entry.resource_version) return;
+  const bool same = known && stored->resource_version == entry.resource_version;
+  if (same && (!uid_of_ || uid_of_(stored->object.get()) == uid_of_(entry.object.get()))) return;
   Change change{key, stored->object, entry.object};
   bytes_ += entry.bytes - stored->bytes;
   *stored = std::move(entry);

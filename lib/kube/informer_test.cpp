@@ -966,6 +966,22 @@ TEST_F(InformerTest, AVersionThatWasNeverTrueIsForgotten) {
   }
 }
 
+TEST_F(InformerTest, AnotherObjectOfTheSameVersionIsBelieved) {
+  Json false_one = thing_json("a", "5"), true_one = thing_json("a", "5");
+  false_one["metadata"]["uid"] = "never";
+  true_one["metadata"]["uid"] = "u1";
+  server.answer(200, list_text("10", {false_one}));
+  (void)server.answer_watch();
+  server.answer(200, list_text("10", {true_one}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  (void)take_changed();
+  things.list_anew();
+  world.settle();
+  EXPECT_EQ(things.get(api::ObjectKey("ns", "a"))->metadata.uid, "u1");
+  EXPECT_EQ(take_changed(), "a a ") << "one went, and another one came";
+}
+
 // As `etcdutl snapshot restore --bump-revision` does it, or when writes came before the list.
 TEST_F(InformerTest, ARestoredServerWhoseVersionsGoOnIsBelieved) {
   server.answer(200, list_text("90", {thing_json("a", "80"), thing_json("b", "85")}));

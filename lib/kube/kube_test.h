@@ -133,6 +133,7 @@ inline Result<kube::Thing> from_json<kube::Thing>(const Json& value) {
   const Json& metadata = value.at("metadata");
   thing.metadata.ns = metadata.value("namespace", "");
   thing.metadata.name = metadata.value("name", "");
+  thing.metadata.uid = metadata.value("uid", "");
   thing.metadata.resource_version = metadata.value("resourceVersion", "");
   if (value.contains("spec")) {
     const Json& color = value["spec"].at("color");
