@@ -357,7 +357,7 @@ Task<> Chaos::restore_worker() {
 }
 
 Task<> Chaos::restore_hub() {
-  co_await restore(any_hub(), rng_.chance(0.5));
+  co_await restore(any_hub(), false);
 }
 
 // --- users of the hub ---

@@ -191,9 +191,6 @@ void takes_no_place(SimOptions* options) {
     for (auto& [name, v] : g->clusters) v.job_left_behind = false;
   });
 }
-void sends_what_has_ended(SimOptions* options) {
-  sees(options, [](GroupView* g, TimePoint) { g->local.job_over = false; });
-}
 void sends_larger_sizes_before_other_checks(SimOptions* options) {
   sees(options, [](GroupView* g, TimePoint) {
     if (!g->local.cluster_name.empty()) g->local.other_checks_ready = true;
@@ -520,7 +517,6 @@ const Mutant mutants[] = {
     {"hands_over_blindly", hands_over_blindly, {elastic}, 3},
     {"takes_larger_sizes_for_new_jobs", takes_larger_sizes_for_new_jobs, {elastic}, 3},
     {"takes_no_place", takes_no_place, {elastic, noise}, 100},
-    {"sends_what_has_ended", sends_what_has_ended, {elastic, noise}, 100},
     {"sends_larger_sizes_before_other_checks",
      sends_larger_sizes_before_other_checks,
      {elastic, other_checks},
