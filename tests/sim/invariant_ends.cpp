@@ -193,7 +193,9 @@ class QuotaKept final : public Invariant {
           [&](const Run& other) { return other.uid == run.uid && other.began > run.began; });
       if (over || again || expected_.lying.contains(run.worker) || !runs_pods(run)) continue;
       const auto sound = history_.sound_since(c.cluster, run.worker);
-      const SteadyPoint known = std::max(run.began, history_.started(c.author));
+      // A standby whose watches were dead learns of it when it leads.
+      const SteadyPoint leads = history_.at_work_since(c.cluster).value_or(c.at);
+      const SteadyPoint known = std::max({run.began, history_.started(c.author), leads});
       // That the Job runs is what its status on the hub says, and must say when it can be written.
       const auto told = history_.sound_since(c.cluster, c.cluster);
       const bool says = says_active(c.cluster, *record) || (told && *told < run.recorded);
