@@ -188,6 +188,7 @@ void takes_larger_sizes_for_new_jobs(SimOptions* options) {
 void takes_no_place(SimOptions* options) {
   sees(options, [](GroupView* g, TimePoint) {
     g->local.superseded = false;
+    g->local.place_of_replaced.clear();
     for (auto& [name, v] : g->clusters) v.job_left_behind = false;
   });
 }
