@@ -122,12 +122,8 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
                       before->metadata.deleting() == after->metadata.deleting();
     if (!same) enqueue_all();
   });
-  // Nothing was done meanwhile, whatever else they say.
+  // Nothing was done for their workloads meanwhile.
   local.checks.on_unreadable([this](const auto&) { enqueue_all(); });
-  local.multikueue_clusters.on_unreadable([this](const api::ObjectKey& key) {
-    enqueue_all();
-    enqueue_of({key.name});
-  });
   local.selection.on_change([this] { enqueue_all(); });
   deps_.fleet.on_workload([this](const std::string& cluster, const api::ObjectKey& key) {
     wake_slices(cluster, key);
@@ -463,6 +459,7 @@ void Dispatcher::add_gates(const api::ObjectKey& key, dispatch::GroupView* group
 }
 
 bool Dispatcher::waits_for_former(const api::ObjectKey& key) const {
+  if (planned_.empty()) return false;
   const auto workload = deps_.local.workloads.get(key);
   if (!workload || workload->status.cluster_name || !jobs::is_slice(*workload)) return false;
   const auto former = jobs::find_replaced(deps_.local.objects(), *workload);

@@ -23,13 +23,17 @@ bool tells_of_record(const api::Condition& dispatched) {
 
 }  // namespace
 
+bool shows_no_record(const api::WorkloadStatus& status) {
+  return !status.cluster_name && status.evictions.empty() &&
+         !api::find_condition(status.conditions, api::conditions::evicted);
+}
+
 bool never_sent(const api::Workload& workload) {
   const api::WorkloadStatus& status = workload.status;
   const auto* told = api::find_condition(status.conditions, api::conditions::dispatched);
   if (told && tells_of_record(*told)) return false;
-  return !workload.metadata.deleting() && !status.cluster_name && status.evictions.empty() &&
-         !api::is_true(status.conditions, api::conditions::finished) &&
-         !api::find_condition(status.conditions, api::conditions::evicted);
+  return !workload.metadata.deleting() && shows_no_record(status) &&
+         !api::is_true(status.conditions, api::conditions::finished);
 }
 
 bool holds_removals(const RunningThere& there, const BrakeConfig& config,

@@ -25,6 +25,9 @@ struct RunningThere {
   std::size_t vanished = 0;
 };
 
+/// By its status no worker ever had the workload: none is recorded, and it was never evicted.
+bool shows_no_record(const api::WorkloadStatus& status);
+
 /// By its status the workload was never sent to a worker: it has no record of one, was never
 /// evicted, and Dispatched tells of no record either. Jobs are created on workers after the record
 /// was written, and what takes the record away leaves one of these. So where its Job runs, the hub

@@ -1,5 +1,6 @@
 #include "dispatch/group.h"
 
+#include "dispatch/brake.h"
 #include "dispatch/objects.h"
 #include "dispatch/parts.h"
 #include "dispatch/ranking.h"
@@ -180,8 +181,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
                             [&](const auto& check) { return names_placement(hub, check.name); });
   if (mine) view.dispatcher = named_dispatcher(hub, mine->name);
   view.cluster_name = status.cluster_name.value_or("");
-  view.never_reserved = !view.quota_reserved && !status.cluster_name && status.evictions.empty() &&
-                        !api::find_condition(status.conditions, conditions::evicted);
+  view.never_reserved = !view.quota_reserved && shows_no_record(status);
   view.replaced = jobs::was_replaced(workload);
   view.takes_over = !view.cluster_name.empty() && view.check == CheckState::pending &&
                     jobs::is_slice(workload) && !jobs::replaced_slice(workload).empty();

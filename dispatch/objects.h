@@ -83,6 +83,7 @@ api::WorkloadStatus with_refusal(const api::Workload& workload, const std::strin
 /// The status with the condition Dispatched, whose own status follows from the reason.
 api::WorkloadStatus with_state(const api::Workload& workload, const TellState& state,
                                TimePoint now);
+/// The same in place; `generation` is the Workload's.
 void set_state(api::WorkloadStatus* status, std::int64_t generation, TellState state,
                TimePoint now);
 

@@ -328,7 +328,7 @@ Telling what_to_tell(const GroupView& g, TimePoint now, const PlanConfig& config
     if (local.told == trouble->reason) return out;
     lasting(trouble->since, {std::string(trouble->reason), trouble->message});
   } else if (is_untold_race(local)) {
-    lasting(race_began(local), racing_or_dispatched(local));
+    lasting(race_began(local), racing_state(SetNominated{}));
   } else if (is_trouble(local.told) && !local.evicted) {
     out.state = racing_or_dispatched(local);  // it is over
   }

@@ -246,10 +246,10 @@ class InformerCore {
   std::string reached_;      ///< the last version_ that was not empty
   std::int64_t page_limit_;  ///< of the next list
   SteadyPoint heard_{};      ///< when the watch last said anything
-  std::optional<SteadyPoint> told_;  ///< when a list, an event or a bookmark last came
-  SteadyPoint opened_{};             ///< when the watch was opened
-  std::size_t bytes_ = 0;            ///< of the texts of what the store holds
-  std::uint32_t lists_begun_ = 0;
+  std::optional<SteadyPoint> told_;      ///< when a list, an event or a bookmark last came
+  SteadyPoint opened_{};                 ///< when the watch was opened
+  std::size_t bytes_ = 0;                ///< of the texts of what the store holds
+  std::uint32_t lists_begun_ = 0;        ///< see Entry::observed_in
   int absent_answers_ = 0;               ///< in a row: that there is no such resource
   int relists_ = 0;                      ///< that a 410 asked for, each soon after the one before
   std::optional<SteadyPoint> relisted_;  ///< when it last did
