@@ -653,16 +653,11 @@ Task<> Chaos::add_namespace() {
 namespace {
 
 /// Those whose conditions another program may write.
-const std::pair<api::ResourceInfo, const char*> with_conditions[] = {
-    {api::Workload::resource, workloads},
-    {cluster_resource, "multikueueclusters.kueue.x-k8s.io"},
-    {api::AdmissionCheck::resource, "admissionchecks.kueue.x-k8s.io"},
-};
+const api::ResourceInfo with_conditions[] = {api::Workload::resource, cluster_resource,
+                                             api::AdmissionCheck::resource};
 
-apiserver::StoredPtr find_object(SimCluster* cluster, const char* shelf,
-                                 const api::ObjectKey& key) {
-  const apiserver::Shelf* all = cluster->server().store().find_shelf(shelf);
-  return all ? all->find(key.ns, key.name) : nullptr;
+const apiserver::Shelf* shelf_of(SimCluster* cluster, const api::ResourceInfo& resource) {
+  return cluster->server().store().find_shelf(resource.group_resource());
 }
 
 /// The status, of that version of the object, with a condition that this version cannot decode or
@@ -670,8 +665,8 @@ apiserver::StoredPtr find_object(SimCluster* cluster, const char* shelf,
 Json with_newer(const apiserver::Stored& object, bool newer) {
   Json conditions = at_or_null(at_or_null(object.value(), "status"), "conditions");
   if (!conditions.is_array()) conditions = Json::array();
-  const auto is_it = [](const Json& one) { return one["type"] == newer_condition; };
-  conditions.erase(std::remove_if(conditions.begin(), conditions.end(), is_it), conditions.end());
+  std::erase_if(conditions.get_ref<Json::array_t&>(),
+                [](const Json& one) { return one["type"] == newer_condition; });
   if (newer) {
     conditions.push_back({{"type", newer_condition},
                           {"status", "Perhaps"},
@@ -691,8 +686,9 @@ Task<> Chaos::newer_object() {
   SimCluster* cluster = rng_.chance(0.5) ? any_hub() : any_worker();
   const std::int64_t drawn = rng_.between(0, 9);
   const bool of_hub = deps_.scenario.origins.contains(cluster->name());
-  const auto& [resource, shelf] = with_conditions[!of_hub || drawn < 7 ? 0 : drawn < 9 ? 1 : 2];
-  const apiserver::StoredPtr chosen = any_object(cluster, shelf);
+  const api::ResourceInfo resource = with_conditions[!of_hub || drawn < 7 ? 0 : drawn < 9 ? 1 : 2];
+  const std::string shelf = resource.group_resource();
+  const apiserver::StoredPtr chosen = any_object(cluster, shelf.c_str());
   if (!chosen) co_return;
   const api::ObjectKey key(chosen->ns(), chosen->name());
   const std::string what = cluster->name() + " " + shelf + " " + key.str();
@@ -700,15 +696,14 @@ Task<> Chaos::newer_object() {
   deps_.around.history.becomes_unreadable(cluster->name(), what);
   co_await cluster->edit(resource, key, with_newer(*chosen, true), true);
   co_await wait(100, 25000);
-  co_await make_known(cluster, resource, key, shelf);
+  co_await make_known(cluster, resource, key);
   deps_.around.history.becomes_readable(cluster->name());
   busy_.erase(what);
 }
 
-Task<> Chaos::make_known(SimCluster* cluster, api::ResourceInfo resource, api::ObjectKey key,
-                         const char* shelf) {
+Task<> Chaos::make_known(SimCluster* cluster, api::ResourceInfo resource, api::ObjectKey key) {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    const apiserver::StoredPtr object = find_object(cluster, shelf, key);
+    const apiserver::StoredPtr object = shelf_of(cluster, resource)->find(key.ns, key.name);
     if (!object || !is_newer(object->value())) co_return;
     co_await cluster->edit(resource, key, with_newer(*object, false), true);
   }
@@ -716,13 +711,12 @@ Task<> Chaos::make_known(SimCluster* cluster, api::ResourceInfo resource, api::O
 
 /// A cluster that went back to an older state may have such objects again.
 Task<> Chaos::make_all_known(SimCluster* cluster) {
-  for (const auto& [resource, shelf] : with_conditions) {
-    const apiserver::Shelf* all = cluster->server().store().find_shelf(shelf);
+  for (const api::ResourceInfo& resource : with_conditions) {
     std::vector<api::ObjectKey> newer;
-    for (const auto& [name, object] : all->objects()) {
+    for (const auto& [name, object] : shelf_of(cluster, resource)->objects()) {
       if (is_newer(object->value())) newer.emplace_back(object->ns(), object->name());
     }
-    for (const api::ObjectKey& key : newer) co_await make_known(cluster, resource, key, shelf);
+    for (const api::ObjectKey& key : newer) co_await make_known(cluster, resource, key);
   }
 }
 

@@ -80,8 +80,7 @@ class Chaos {
   Task<> crash(SimCluster* cluster, std::size_t slot);
   Task<> restore(SimCluster* cluster, bool versions_go_on);
   Task<> make_all_known(SimCluster* cluster);
-  Task<> make_known(SimCluster* cluster, api::ResourceInfo resource, api::ObjectKey key,
-                    const char* shelf);
+  Task<> make_known(SimCluster* cluster, api::ResourceInfo resource, api::ObjectKey key);
   Task<> supervise();
   Task<> nominate();
   Task<> answer_other_checks();

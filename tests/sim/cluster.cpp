@@ -36,8 +36,6 @@ Task<> send_all(net::HttpSender* sender, std::vector<Json> objects, int* refused
   }
 }
 
-/// A server with the CRDs. Every server of every history starts as one of these: to read the CRDs
-/// again and again would take a fifth of the time.
 /// As that of a newer version, which may know more statuses of conditions.
 void allow_any_status(Json* crd) {
   for (Json& version : crd->at("spec").at("versions")) {
@@ -47,6 +45,8 @@ void allow_any_status(Json* crd) {
   }
 }
 
+/// A server with the CRDs. Every server of every history starts as one of these: to read the CRDs
+/// again and again would take a fifth of the time.
 const apiserver::Server& model_server(bool job_kinds, bool newer_objects) {
   struct Model {
     Model(bool job_kinds, bool newer_objects)

@@ -84,6 +84,7 @@ struct Federation {
     expected.pools = scenario.has(Trouble::job_kinds);
     expected.refusals = scenario.has(Trouble::refusals) || scenario.has(Trouble::lasting_refusals);
     expected.fenced = scenario.has(Trouble::standby) || scenario.has(Trouble::pauses);
+    expected.garbled = scenario.garbled;
     for (const std::string& name : {scenario.liar, scenario.garbled}) {
       if (!name.empty()) expected.lying.insert(name);
     }

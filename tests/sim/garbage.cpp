@@ -67,7 +67,8 @@ void Garbler::change_text(std::string* body) {
   }
 }
 
-void Garbler::change(net::HttpResponse* answer) {
+void Garbler::perhaps_change(double chance, net::HttpResponse* answer) {
+  if (chance == 0 || !rng_.chance(chance)) return;
   if (rng_.chance(0.3)) {
     static const unsigned statuses[] = {100, 200, 201, 204, 299, 302, 304, 400, 401, 403, 404,
                                         405, 409, 410, 415, 422, 429, 499, 500, 503, 504, 599};
@@ -81,7 +82,8 @@ void Garbler::change(net::HttpResponse* answer) {
   if (rng_.chance(0.2)) earlier_ = std::move(before);
 }
 
-void Garbler::change(std::string* piece) {
+void Garbler::perhaps_change(double chance, std::string* piece) {
+  if (chance == 0 || !rng_.chance(chance)) return;
   if (rng_.chance(0.2)) {
     *piece =
         "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\","

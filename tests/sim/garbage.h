@@ -12,9 +12,10 @@ namespace regatta::simtest {
 class Garbler {
  public:
   explicit Garbler(Rng& rng) : rng_(rng) {}
-  void change(net::HttpResponse* answer);
+  /// With that probability.
+  void perhaps_change(double chance, net::HttpResponse* answer);
   /// A piece of a watch.
-  void change(std::string* piece);
+  void perhaps_change(double chance, std::string* piece);
 
  private:
   std::size_t any(std::size_t below);

@@ -118,6 +118,7 @@ void History::process_started(const Author& process) {
 
 void History::process_leads(const Author& process) {
   leader_[process.cluster] = process.identity;
+  leads_[process.identity] = now();
   disturbed(process, "leads");
 }
 
@@ -568,13 +569,6 @@ std::optional<SteadyPoint> History::hears_since(const std::string& hub,
   return links_.at({hub, worker}).cuts.empty() ? *sound : *sound + silence;
 }
 
-std::optional<SteadyPoint> History::knows_link_since(const std::string& hub,
-                                                     const std::string& worker) const {
-  const auto own = hears_since(hub, hub);
-  if (!own) return std::nullopt;
-  return std::max(*own, links_.at({hub, worker}).given);
-}
-
 Duration History::cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,
                           SteadyPoint to) const {
   const auto found = links_.find({hub, worker});
@@ -594,6 +588,19 @@ Duration History::cut_off(const std::string& hub, const std::string& worker, Ste
 SteadyPoint History::started(const Author& process) const {
   const auto found = started_.find(process.identity);
   return found == started_.end() ? SteadyPoint{} : found->second;
+}
+
+SteadyPoint History::reaches_since(const Author& process, const std::string& worker) const {
+  const SteadyPoint began = started(process);
+  const SteadyPoint given = links_.at({process.cluster, worker}).given;
+  if (given <= began) return began;
+  const auto own = hears_since(process.cluster, process.cluster);
+  return own ? std::clamp(*own, given, given + silence) : given + silence;
+}
+
+SteadyPoint History::leads_since(const Author& process) const {
+  const auto found = leads_.find(process.identity);
+  return found == leads_.end() ? started(process) : found->second;
 }
 
 std::optional<SteadyPoint> History::at_work_since(const std::string& cluster) const {

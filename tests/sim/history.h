@@ -159,16 +159,17 @@ class History {
   /// Since when it hears what happens there. Once a link was faulty, a watch may have fallen
   /// silent.
   std::optional<SteadyPoint> hears_since(const std::string& hub, const std::string& worker) const;
-  /// Since when it knows how to reach that worker: its Secret has had the present kubeconfig since
-  /// then, and the hub hears its own API server; nullopt: it does not hear that.
-  std::optional<SteadyPoint> knows_link_since(const std::string& hub,
-                                              const std::string& worker) const;
   /// The longest time between the two during which the hub had no dependable way to the worker.
   /// Short recoveries in between count too: backoffs outlast them.
   Duration cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,
                    SteadyPoint to) const;
   bool refuses(const std::string& hub, const std::string& worker, const std::string& token) const;
   SteadyPoint started(const Author& process) const;
+  /// Since when it reaches that worker with the present kubeconfig: since its start, or since it
+  /// has learned of that one from its own API server.
+  SteadyPoint reaches_since(const Author& process, const std::string& worker) const;
+  /// Or since when it runs, if it never led.
+  SteadyPoint leads_since(const Author& process) const;
   /// Since when a manager of that cluster leads without a pause, no other one started, ended, was
   /// paused or went on, and all objects can be read; nullopt: it is not so.
   std::optional<SteadyPoint> at_work_since(const std::string& cluster) const;
@@ -248,8 +249,8 @@ class History {
     std::string hub, workload;
     std::size_t index;
   };
-  std::map<std::string, OpenRun> open_;  ///< by uid
-  std::map<std::string, SteadyPoint> started_;
+  std::map<std::string, OpenRun> open_;                 ///< by uid
+  std::map<std::string, SteadyPoint> started_, leads_;  ///< by identity
   std::map<std::string, SteadyPoint> restored_, disturbed_;
   std::map<std::string, std::string> leader_;  ///< by cluster: the identity of its manager
   std::set<std::string> paused_;               ///< identities

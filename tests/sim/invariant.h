@@ -22,6 +22,9 @@ struct Expectations {
   /// nothing of a hub either, unless they say anything else as well.
   std::set<std::string> keeping;
   bool repents = false;
+  /// Of those the one whose API server answers anything, so that a hub knows nothing of it for
+  /// sure.
+  std::string garbled;
   /// Outcome by title of the hub's job: Complete or Failed.
   std::map<std::string, std::string> outcomes;
   std::map<std::string, std::int64_t> cpus;  ///< nominal quota, by cluster

@@ -194,8 +194,7 @@ class QuotaKept final : public Invariant {
       if (over || again || expected_.lying.contains(run.worker) || !runs_pods(run)) continue;
       const auto sound = history_.sound_since(c.cluster, run.worker);
       // A standby whose watches were dead learns of it when it leads.
-      const SteadyPoint leads = history_.at_work_since(c.cluster).value_or(c.at);
-      const SteadyPoint known = std::max({run.began, history_.started(c.author), leads});
+      const SteadyPoint known = std::max(run.began, history_.leads_since(c.author));
       // That the Job runs is what its status on the hub says, and must say when it can be written.
       const auto told = history_.sound_since(c.cluster, c.cluster);
       const bool says = says_active(c.cluster, *record) || (told && *told < run.recorded);

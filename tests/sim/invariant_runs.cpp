@@ -43,8 +43,7 @@ class NoNeedlessStop final : public Invariant {
   }
 
   void run_over(const Run& run) override {
-    if (expected_.lying.contains(run.worker)) return;
-    if (run.end != Run::End::ended && !strayed(run) &&
+    if (run.end != Run::End::ended && run.worker != expected_.garbled && !strayed(run) &&
         history_.reason_to_stop(run, expected_.worker_lost_timeout / 2, &used_).empty()) {
       history_.violated(run.workload +
                         (run.end == Run::End::stopped ? " is stopped" : " is removed") + " on " +
@@ -349,8 +348,6 @@ class OneLeader final : public Invariant {
     for (const char* allowed : {"/leases", "/events"}) {
       if (sent.request->target.find(allowed) != std::string::npos) return;
     }
-    // A Lease that went back to an earlier holder is renewed, or lost, soon.
-    if (history_.restored_within(sent.author.cluster, 4s)) return;
     const std::string holder = holder_of(sent.author.cluster);
     if (holder.empty() || holder == sent.author.identity) return;
     history_.violated(sent.author.identity + " sends " + sent.request->method + " " +

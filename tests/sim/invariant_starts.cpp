@@ -118,16 +118,15 @@ class NoDoubleStart final : public Invariant {
   /// That worker holds the Job, and has done so for so long that the sender knows it.
   bool sees_job(const Sent& sent, const std::string& worker, const std::string& name) {
     const auto sound = history_.sound_since(sent.author.cluster, worker);
-    const auto known = history_.knows_link_since(sent.author.cluster, worker);
-    if (!sound || !known) return false;
-    const SteadyPoint started = std::max(history_.started(sent.author), *known);
-    const SteadyPoint seen_since = std::max(*sound, started);
+    if (!sound) return false;
+    const SteadyPoint began = history_.reaches_since(sent.author, worker);
+    const SteadyPoint seen_since = std::max(*sound, began);
     // A watch that was never disturbed shows the Job at once, and a new one soon: of a new process,
     // or by a new kubeconfig. A disturbance may have silenced one that is older.
     const bool undisturbed = seen_since < SteadyPoint{} + Duration(1000);
-    const Duration takes = undisturbed         ? Duration(0)
-                           : *sound <= started ? Duration(10s)
-                                               : expected_.sees_within;
+    const Duration takes = undisturbed       ? Duration(0)
+                           : *sound <= began ? Duration(10s)
+                                             : expected_.sees_within;
     const SteadyPoint back = seen_since + takes;
     bool seen = false;
     history_.each_job(worker, [&](const apiserver::StoredPtr& object) {

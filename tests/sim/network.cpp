@@ -49,15 +49,13 @@ class ReadPieces final : public net::BodyStream {
         author_(deps.author),
         tampering_(deps.tampering),
         faults_(deps.faults),
-        rng_(deps.world.rng),
         garbler_(deps.world.rng) {}
 
   Task<Result<std::optional<std::string>>> next() override {
     for (;;) {
       auto piece = co_await inner_->next();
       if (gate_ && !gate_->is_open()) co_await gate_->pass();
-      const bool garbled = faults_->garbage > 0 && rng_.chance(faults_->garbage);
-      if (garbled && piece && *piece) garbler_.change(&**piece);
+      if (piece && *piece) garbler_.perhaps_change(faults_->garbage, &**piece);
       if (!piece || !*piece || !tampering_ || !tampering_->piece) co_return piece;
       tampering_->piece(author_, target_, &**piece);
       if (!(*piece)->empty()) co_return piece;
@@ -71,7 +69,6 @@ class ReadPieces final : public net::BodyStream {
   Author author_;
   const Tampering* tampering_;
   std::shared_ptr<const LinkFaults> faults_;
-  Rng& rng_;
   Garbler garbler_;
 };
 
@@ -171,8 +168,7 @@ Task<Result<net::HttpResponse>> LinkSender::send(net::HttpRequest request,
   Task<Result<net::HttpResponse>> exchange =
       is_read(request) ? read(std::move(request), options) : write(std::move(request), options);
   auto answer = co_await std::move(exchange);
-  const double garbage = deps.faults->garbage;
-  if (answer && garbage > 0 && deps.world.rng.chance(garbage)) route_->garbler.change(&*answer);
+  if (answer) route_->garbler.perhaps_change(deps.faults->garbage, &*answer);
   if (route_->deps.gate && !route_->deps.gate->is_open()) co_await route_->deps.gate->pass();
   co_return answer;
 }
