@@ -144,6 +144,8 @@ def check_line(where, folder, test, line, bad):
     if re.search(r"temp_directory_path|\bTempDir\(|\bmkdtemp\(|\bmkstemp\(|\btmpnam\(", line) \
             and "temporary_folder" not in pathlib.Path(where).stem:
         bad.append(f"{where}: take a TemporaryFolder, whose name cannot be foretold")
+    if test and re.search(r"\bauto&&? \w+ = \w+\([^;]*\)->", line):
+        bad.append(f"{where}: copy it; what the call returns ends with the statement")
     if re.search(r"\bTODO\b|\bFIXME\b|\bXXX\b", line):
         bad.append(f"{where}: finish it or write it down in docs/")
     if re.search(r"\b(sleep_for|sleep_until)\(", line) and "std::this_thread" in line and folder != "e2e":

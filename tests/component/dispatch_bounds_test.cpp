@@ -16,7 +16,7 @@ class DispatchBounds : public Federation {
   }
   std::string dispatched() { return condition_of("j", "Dispatched"); }
   std::string check_state() {
-    const auto& states = workload_of("j")->status.admission_checks;
+    const auto states = workload_of("j")->status.admission_checks;
     return states.empty() ? "none" : std::string(api::text_of(states.front().state));
   }
   /// As the manager of the worker does when the Job there was changed.
