@@ -1,6 +1,7 @@
 """One cluster: an API server, simulated nodes, and a manager. Either the embedded server or
 etcd and kube-apiserver; scenarios cannot tell which."""
 import base64
+import collections
 import json
 import os
 import secrets
@@ -15,6 +16,13 @@ from .process import Process
 from .waiting import NotYet, ProcessDied, wait_for
 
 UPSTREAM = "upstream"  # the component that is upstream's manager
+READS = ["get", "list", "watch"]
+# A kube-apiserver tells of its writes only.
+AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+         "rules": [{"level": "None", "verbs": READS},
+                   {"level": "None", "resources": [{"group": "coordination.k8s.io"}]},
+                   {"level": "None", "nonResourceURLs": ["*"]},
+                   {"level": "Metadata"}]}
 
 
 class Cluster:
@@ -39,6 +47,11 @@ class Cluster:
         raise NotImplementedError
 
     def restart_server(self):
+        raise NotImplementedError
+
+    def writes_of(self, user):
+        """How many writes that user has asked the server for since it started, by verb, resource
+        and subresource; those into Leases apart."""
         raise NotImplementedError
 
     # --- for scenarios
@@ -263,6 +276,14 @@ class EmbeddedCluster(Cluster):
         self.processes["apiserver"] = self._server.start()
         self._wait_served()
 
+    def writes_of(self, user):
+        seen = self.api.request("GET", "/_regatta/requests")["requests"]
+        counts = collections.Counter()
+        for r in seen:
+            if r["user"] == user and r["resource"] != "leases" and r["verb"] not in READS:
+                counts[r["verb"], r["resource"], r["subresource"]] += r["count"]
+        return dict(counts)
+
 
 class RealCluster(Cluster):
     """etcd and kube-apiserver of KUBEBUILDER_ASSETS. `regatta-lab nodes` runs the Jobs."""
@@ -275,6 +296,8 @@ class RealCluster(Cluster):
             out.write(f'{token},admin,admin,"system:masters"\n')
         with open(self.kubeconfig(), "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
             json.dump(self.kubeconfig_with_token(token), out)
+        with open(os.path.join(self.folder, "audit.yaml"), "w") as out:
+            json.dump(AUDIT, out)
         client, peer = free_port(), free_port()
         urls = [f"http://127.0.0.1:{client}", f"http://127.0.0.1:{peer}"]
         self._start("etcd", [
@@ -295,6 +318,17 @@ class RealCluster(Cluster):
         self._wait_served()
         self.wait_kinds()
 
+    def writes_of(self, user):
+        counts = collections.Counter()
+        with open(os.path.join(self.folder, "audit.log")) as log:
+            # The last line may be half written.
+            events = [json.loads(line) for line in log if line.endswith("\n")]
+        for event in events:
+            if event["user"]["username"] == user:
+                of = event["objectRef"]
+                counts[event["verb"], of["resource"], of.get("subresource", "")] += 1
+        return dict(counts)
+
     def _apiserver_argv(self, etcd):
         file = lambda name: os.path.join(self.folder, name)
         return [
@@ -314,7 +348,8 @@ class RealCluster(Cluster):
             "--requestheader-extra-headers-prefix=X-Remote-Extra-",
             f"--proxy-client-cert-file={file('front-proxy.crt')}",
             f"--proxy-client-key-file={file('front-proxy.key')}",
-            "--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none"]
+            "--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none",
+            f"--audit-policy-file={file('audit.yaml')}", f"--audit-log-path={file('audit.log')}"]
 
 
 def ready(port):

@@ -8,7 +8,12 @@ from harness.solo import Solo
 from harness.suite import scenario
 from harness.waiting import slowness
 
+from .crashes import ELECTION as CRASH_ELECTION
+from .race import check_finished, mixed
+
 LEASE = {"leaderElect": True, "leaseDuration": "4s", "renewDeadline": "3s", "retryPeriod": "500ms"}
+# For a federation, of which a slow machine has many processes.
+UNHURRIED = CRASH_ELECTION["leaderElection"]
 # The fast profile of docs/operations.md.
 FAST = {"leaderElect": True, "leaseDuration": "3s", "renewDeadline": "2s", "retryPeriod": "500ms"}
 
@@ -25,23 +30,25 @@ def account(name):
     ]
 
 
-class Replicas:
-    """A cluster whose managers run as users of their own. The leader is there first."""
+def user(name):
+    return f"system:serviceaccount:{objects.SYSTEM}:{name}"
 
-    def __init__(self, env, election):
-        self.solo = Solo(env, leaderElection=election)
-        self.cluster, self.kubectl = self.solo.cluster, self.solo.kubectl
-        self.solo.queues(solo.cluster_queue("cq", 8))
-        self.cluster.stop_manager()
-        self.election = election
+
+class Replicas:
+    """Two managers of a cluster instead of its one, as users of their own. The leader is there
+    first. `wait_for` is that of the cluster's surroundings."""
+
+    def __init__(self, cluster, wait_for, election):
+        self.cluster, self.wait_for, self.election = cluster, wait_for, election
+        cluster.stop_manager()
         self.leader = self.start("first")
-        self.solo.wait_for("the first replica leads", lambda: self.holder())
+        wait_for("the first replica leads", self.holder)
         self.held_by = self.holder()
         self.standby = self.start("second")
-        self.solo.wait_for("the second replica waits", self.cluster._manager_ready)
+        wait_for("the second replica waits", cluster._manager_ready)
 
     def start(self, name):
-        self.kubectl.apply(*account(name))
+        self.cluster.kubectl.apply(*account(name))
         token = self.cluster.token_for(objects.SYSTEM, name)
         config = os.path.join(self.cluster.folder, f"{name}.kubeconfig")
         with open(config, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
@@ -49,31 +56,55 @@ class Replicas:
         return self.cluster.start_replica(name, config, leaderElection=self.election)
 
     def holder(self):
-        lease = self.solo.api.find("leases", "c1f6bfd2.kueue.x-k8s.io", objects.SYSTEM)
+        lease = self.cluster.api.find("leases", "c1f6bfd2.kueue.x-k8s.io", objects.SYSTEM)
         return lease and lease["spec"].get("holderIdentity")
 
     def writes(self, name):
         """What the replica has written so far, renewals apart."""
-        user = f"system:serviceaccount:{objects.SYSTEM}:{name}"
-        seen = self.solo.api.request("GET", "/_regatta/requests")["requests"]
-        return {(r["verb"], r["resource"], r["subresource"]): r["count"] for r in seen
-                if r["user"] == user and r["resource"] != "leases"
-                and r["verb"] not in ("get", "list", "watch")}
+        return self.cluster.writes_of(user(name))
+
+    def stop_leader(self):
+        """SIGSTOP; returns when the standby has written something. All that the leader had sent has
+        arrived by then."""
+        self.wait_for("the leader has written something", lambda: self.writes("first"))
+        self.leader.pause()
+        self.stopped = time.monotonic()
+
+        def standby_writes():
+            self.at_stop = self.writes("first")
+            return self.writes("second")
+        self.wait_for("the standby writes", standby_writes)
+
+    def continue_leader(self):
+        """SIGCONT, a minute after it was stopped: it must end, and write nothing more."""
+        self.wait_for("a minute has passed", lambda: time.monotonic() > self.stopped + 60, 90)
+        self.cluster.processes.pop("first")
+        self.leader.resume()
+        self.wait_for("the old leader ends", lambda: not self.leader.running())
+        assert self.leader.exit_code() == 1
+        assert self.writes("first") == self.at_stop, \
+            f"{self.at_stop} before, {self.writes('first')} after"
+
+
+def replicas_of_one_cluster(env, election):
+    alone = Solo(env)
+    alone.queues(solo.cluster_queue("cq", 8))
+    return alone, Replicas(alone.cluster, alone.wait_for, election)
 
 
 def takes_over(env, election, lease_seconds):
     """Kills the leader; returns how long it took until the standby wrote something."""
-    replicas = Replicas(env, election)
-    replicas.solo.submit(solo.job("before", "cq"))
-    replicas.solo.wait_running("before")
+    alone, replicas = replicas_of_one_cluster(env, election)
+    alone.submit(solo.job("before", "cq"))
+    alone.wait_running("before")
     assert not replicas.writes("second"), replicas.writes("second")
     replicas.leader.kill()
     died = time.monotonic()
-    replicas.cluster.processes.pop("first")
-    replicas.solo.submit(solo.job("after", "cq"))
-    replicas.solo.wait_for("the standby writes", lambda: replicas.writes("second"))
+    alone.cluster.processes.pop("first")
+    alone.submit(solo.job("after", "cq"))
+    alone.wait_for("the standby writes", lambda: replicas.writes("second"))
     took = time.monotonic() - died
-    replicas.solo.wait_running("before", "after")
+    alone.wait_running("before", "after")
     assert replicas.holder() != replicas.held_by
     print(f"           first write {took:.1f} s after kill -9, with a lease of {lease_seconds} s")
     limit = lease_seconds + 1 + (slowness() - 1)
@@ -84,14 +115,12 @@ def takes_over(env, election, lease_seconds):
 @scenario
 def leader_killed(env):
     """kill -9 of the leader: the standby's first write comes within the lease and a second."""
-    env.on_embedded_only("it needs the server's count of requests")
     takes_over(env, LEASE, 4)
 
 
 @scenario
 def leader_killed_with_the_fast_profile(env):
     """The documented fast profile: less than five seconds from the death to the first write."""
-    env.on_embedded_only("it needs the server's count of requests")
     assert takes_over(env, FAST, 3) < 5 * slowness()
 
 
@@ -99,26 +128,31 @@ def leader_killed_with_the_fast_profile(env):
 def leader_stopped_and_continued(env):
     """SIGSTOP of the leader while it has work, and SIGCONT a minute later: it writes nothing more,
     ends, and the standby has done everything once."""
-    env.on_embedded_only("it needs the server's count of requests")
-    replicas = Replicas(env, FAST)
+    alone, replicas = replicas_of_one_cluster(env, FAST)
     names = [f"j{i}" for i in range(12)]
-    replicas.solo.submit(*[solo.job(n, "cq", seconds=1) for n in names])
-    replicas.solo.wait_for("the leader has written something", lambda: replicas.writes("first"))
-    replicas.leader.pause()
-    stopped = time.monotonic()
-    at_stop = None
-
-    def standby_writes():
-        nonlocal at_stop
-        at_stop = replicas.writes("first")
-        return replicas.writes("second")
-    replicas.solo.wait_for("the standby writes", standby_writes)
+    alone.submit(*[solo.job(n, "cq", seconds=1) for n in names])
+    replicas.stop_leader()
     for name in names:
-        replicas.solo.wait_condition(name, "Finished", "True", timeout=90)
-    replicas.solo.wait_for("a minute has passed", lambda: time.monotonic() > stopped + 60, 90)
-    replicas.cluster.processes.pop("first")
-    replicas.leader.resume()
-    replicas.solo.wait_for("the old leader ends", lambda: not replicas.leader.running())
-    assert replicas.leader.exit_code() == 1
-    assert replicas.writes("first") == at_stop, \
-        f"{at_stop} before, {replicas.writes('first')} after"
+        alone.wait_condition(name, "Finished", "True", timeout=90)
+    replicas.continue_leader()
+
+
+@scenario
+def hub_leader_stopped_and_continued(env):
+    """The same on a hub in mid-race: no worker gets a write of the old leader either, and each job
+    ran once."""
+    fed = env.federate()
+    replicas = Replicas(fed.hub, fed.wait_for, UNHURRIED)
+    names = fed.submit(*mixed(12, seconds=2))
+    replicas.stop_leader()
+    fed.wait_complete(names, 90)
+    fed.wait_workers_empty()
+    # Both replicas are one user there; by now the standby has no more to write.
+    on_workers = lambda: {n: w.writes_of(user("multikueue-sa")) for n, w in fed.workers.items()}
+    before = on_workers()
+    assert all(before.values()), before
+    replicas.continue_leader()
+    assert on_workers() == before, f"{before} before, {on_workers()} after"
+    fed.check_ran_once(names)
+    for name in names:
+        check_finished(fed, name)
