@@ -159,7 +159,8 @@ void GarbageCollector::watch(const DiscoveredResource& resource) {
   kube::InformerOptions options;
   options.metadata_only = true;
   monitor->informer = std::make_unique<kube::InformerCore>(
-      std::move(deps), monitor->resource.info(), std::move(options), decode_meta);
+      std::move(deps), monitor->resource.info(), std::move(options), decode_meta,
+      kube::InformerCore::TypeInfo());
   monitor->informer->on_change([this, index](const api::ObjectKey&,
                                              const kube::InformerCore::Object& before,
                                              const kube::InformerCore::Object& after) {

@@ -2,6 +2,7 @@
 
 #include "lib/kube/informer_core.h"
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -51,8 +52,9 @@ struct Answered {
 ///
 /// Handlers run on the control thread right after the store changed, once for each object that
 /// changed, whatever the cause: an event, a list that no longer holds the object, observe(). Of an
-/// object that was deleted and made again they are told both, also by a list. They must only
-/// enqueue keys. During the first list they run for every object, before has_synced().
+/// object that was deleted and made again they are told both, also by a list. Where T has no ==, a
+/// list tells of each object that it has. They must only enqueue keys. During the first list they
+/// run for every object, before has_synced().
 ///
 /// Objects that cannot be decoded are counted, logged with their key and kept out; an older version
 /// that could be decoded stays, or the part that keep_part() asks for. A caller that acts on
@@ -76,9 +78,7 @@ class ObjectInformer {
               if (!object) return object.error();
               return decoded(std::move(*object), 0);
             },
-            [](const void* object) -> std::string_view {
-              return metadata_of(*static_cast<const T*>(object)).uid;
-            }) {}
+            type_info()) {}
 
   const api::ResourceInfo& resource() const { return core_.resource(); }
   /// Runs until cancelled or stopped.
@@ -189,6 +189,18 @@ class ObjectInformer {
  private:
   static Ptr cast(const InformerCore::Object& object) {
     return std::static_pointer_cast<const T>(object);
+  }
+  static InformerCore::TypeInfo type_info() {
+    InformerCore::TypeInfo info;
+    info.uid_of = [](const void* object) -> std::string_view {
+      return metadata_of(*static_cast<const T*>(object)).uid;
+    };
+    if constexpr (std::equality_comparable<T>) {
+      info.equal = [](const void* a, const void* b) {
+        return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+      };
+    }
+    return info;
   }
   static InformerCore::Decoded decoded(Ptr object, std::size_t bytes) {
     InformerCore::Decoded decoded;

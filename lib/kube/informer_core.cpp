@@ -88,12 +88,12 @@ std::optional<bool> is_older_version(std::string_view a, std::string_view b) {
 }
 
 InformerCore::InformerCore(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
-                           Decode decode, UidFunction uid_of)
+                           Decode decode, TypeInfo type)
     : deps_(std::move(deps)),
       resource_(resource),
       options_(std::move(options)),
       decode_(std::move(decode)),
-      uid_of_(uid_of),
+      type_(type),
       page_limit_(options_.page_limit),
       synced_(deps_.executor),
       anew_(deps_.executor) {}
@@ -536,7 +536,10 @@ void InformerCore::replace_store(Listing listing, std::string version) {
     }
     // The list has all that happened up to its version. If it has an older object all the same, the
     // server was restored, and its versions have reached those that the store knew.
-    replace(key, &stored, std::move(entry), &changes);
+    // By then one version may mean two contents.
+    const bool same = same_version(stored, entry) && type_.equal &&
+                      type_.equal(stored.object.get(), entry.object.get());
+    if (!same) replace(key, &stored, std::move(entry), &changes);
   }
   for (auto& [key, part] : listing.parts) {
     const bool known = store_.find(key) || !listing.undecodable.contains(key);
@@ -595,21 +598,24 @@ std::optional<InformerCore::Entry> InformerCore::part_of(const Json& object,
 void InformerCore::put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes) {
   Entry& stored = store_[key];
   if (is_older_version(entry.resource_version, stored.resource_version).value_or(false)) return;
-  replace(key, &stored, std::move(entry), changes);
+  if (!same_version(stored, entry)) replace(key, &stored, std::move(entry), changes);
+}
+
+bool InformerCore::same_version(const Entry& stored, const Entry& entry) const {
+  if (!stored.object || stored.resource_version != entry.resource_version) return false;
+  return !type_.uid_of || type_.uid_of(stored.object.get()) == type_.uid_of(entry.object.get());
 }
 
 void InformerCore::replace(const api::ObjectKey& key, Entry* stored, Entry entry,
                            std::vector<Change>* changes) {
-  const bool known = !stored->resource_version.empty();
-  const bool same = known && stored->resource_version == entry.resource_version;
-  if (same && (!uid_of_ || uid_of_(stored->object.get()) == uid_of_(entry.object.get()))) return;
   Change change{key, stored->object, entry.object};
   bytes_ += entry.bytes - stored->bytes;
   *stored = std::move(entry);
   reindex(key, change.before.get(), change.after.get());
   // A list does not show that an object was deleted and made again. A watch would have.
-  const bool both = uid_of_ && change.before && change.after;
-  const bool another = both && uid_of_(change.before.get()) != uid_of_(change.after.get());
+  const bool both = type_.uid_of && change.before && change.after;
+  const bool another =
+      both && type_.uid_of(change.before.get()) != type_.uid_of(change.after.get());
   if (another) changes->push_back({key, std::exchange(change.before, nullptr), nullptr});
   changes->push_back(std::move(change));
 }

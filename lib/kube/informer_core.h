@@ -97,13 +97,18 @@ class InformerCore {
   };
   using Decode = std::function<Result<Decoded>(const Json&)>;
   using IndexFunction = std::function<std::vector<std::string>(const void*)>;
-  /// Tells an object from another one of its name. Without it a list does not.
-  using UidFunction = std::string_view (*)(const void*);
+  /// What is known of the type of the objects.
+  struct TypeInfo {
+    /// Tells an object from another one of its name. Without it a list does not.
+    std::string_view (*uid_of)(const void*) = nullptr;
+    /// Whether two objects have the same content. Without it no two have.
+    bool (*equal)(const void*, const void*) = nullptr;
+  };
   using ChangeHandler =
       std::function<void(const api::ObjectKey&, const Object& before, const Object& after)>;
 
   InformerCore(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
-               Decode decode, UidFunction uid_of = nullptr);
+               Decode decode, TypeInfo type);
   InformerCore(const InformerCore&) = delete;
 
   Task<> run();
@@ -216,6 +221,7 @@ class InformerCore {
   void put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes);
   /// What is to be kept of an object that cannot be decoded, if there is anything.
   std::optional<Entry> part_of(const Json& object, std::size_t bytes) const;
+  bool same_version(const Entry& stored, const Entry& entry) const;
   void replace(const api::ObjectKey& key, Entry* stored, Entry entry, std::vector<Change>* changes);
   void erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes);
   void note_absent(const api::ObjectKey& key, Absence how);
@@ -234,7 +240,7 @@ class InformerCore {
   InformerOptions options_;
   Decode decode_;
   Decode part_;  ///< may be null
-  UidFunction uid_of_;
+  TypeInfo type_;
   api::ObjectMap<Entry> store_;
   std::map<api::ObjectKey, Error> undecodable_;
   std::map<std::string, Index> indices_;

@@ -982,6 +982,20 @@ TEST_F(InformerTest, AnotherObjectOfTheSameVersionIsBelieved) {
   EXPECT_EQ(take_changed(), "a a ") << "one went, and another one came";
 }
 
+// A restored server reaches its old versions with other writes.
+TEST_F(InformerTest, OfTwoContentsOfOneVersionTheListedOneIsBelieved) {
+  server.answer(200, list_text("10", {thing_json("a", "5", "blue"), thing_json("b", "6")}));
+  (void)server.answer_watch();
+  server.answer(200, list_text("10", {thing_json("a", "5"), thing_json("b", "6")}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  (void)take_changed();
+  things.list_anew();
+  world.settle();
+  EXPECT_EQ(things.get(api::ObjectKey("ns", "a"))->color, "red");
+  EXPECT_EQ(take_changed(), "a ");
+}
+
 // As `etcdutl snapshot restore --bump-revision` does it, or when writes came before the list.
 TEST_F(InformerTest, ARestoredServerWhoseVersionsGoOnIsBelieved) {
   server.answer(200, list_text("90", {thing_json("a", "80"), thing_json("b", "85")}));

@@ -119,6 +119,8 @@ struct Thing {
   api::ObjectMeta metadata;
   std::string color;
   std::string phase;  ///< of the status
+
+  friend bool operator==(const Thing&, const Thing&) = default;
 };
 
 inline const api::ResourceInfo Thing::resource{"example.dev", "v1", "Thing", "things", true};

@@ -693,11 +693,11 @@ Task<> Chaos::newer_object() {
   const api::ObjectKey key(chosen->ns(), chosen->name());
   const std::string what = cluster->name() + " " + shelf + " " + key.str();
   if (!busy_.insert(what).second) co_return;
-  deps_.around.history.becomes_unreadable(cluster->name(), what);
+  deps_.around.history.becomes_unreadable(cluster->name(), key);
   co_await cluster->edit(resource, key, with_newer(*chosen, true), true);
   co_await wait(100, 25000);
   co_await make_known(cluster, resource, key);
-  deps_.around.history.becomes_readable(cluster->name());
+  deps_.around.history.becomes_readable(cluster->name(), key);
   busy_.erase(what);
 }
 

@@ -143,16 +143,25 @@ void History::process_resumed(const Author& process) {
   disturbed(process, "goes on");
 }
 
-void History::becomes_unreadable(const std::string& cluster, const std::string& what) {
+void History::becomes_unreadable(const std::string& cluster, const api::ObjectKey& key) {
   ++unreadable_[cluster];
+  ++unreadable_of_[key.str()];
   disturbed_[cluster] = now();
-  note(cluster + " has an object of a newer version: " + what);
+  note(cluster + " has an object of a newer version: " + key.str());
 }
 
-void History::becomes_readable(const std::string& cluster) {
+void History::becomes_readable(const std::string& cluster, const api::ObjectKey& key) {
   --unreadable_[cluster];
-  disturbed_[cluster] = now();
-  note(cluster + " has one object less that is of a newer version");
+  --unreadable_of_[key.str()];
+  disturbed_[cluster] = unreadable_until_[key.str()] = now();
+  note(cluster + " has one object less that is of a newer version: " + key.str());
+}
+
+std::optional<SteadyPoint> History::unreadable_until(const std::string& key) const {
+  const auto some = unreadable_of_.find(key);
+  if (some != unreadable_of_.end() && some->second > 0) return now();
+  const auto found = unreadable_until_.find(key);
+  return found == unreadable_until_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void History::note(const std::string& what) {

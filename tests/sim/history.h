@@ -117,8 +117,8 @@ class History {
   void is_late(const std::string& cluster, const std::string& target);
   void is_there(const std::string& cluster, const std::string& target);
   /// An object of that cluster can no longer be decoded by its managers, or can again.
-  void becomes_unreadable(const std::string& cluster, const std::string& what);
-  void becomes_readable(const std::string& cluster);
+  void becomes_unreadable(const std::string& cluster, const api::ObjectKey& key);
+  void becomes_readable(const std::string& cluster, const api::ObjectKey& key);
   /// The cluster's store has gone back to an older state.
   void went_back(const std::string& cluster);
   /// After each step.
@@ -144,6 +144,9 @@ class History {
   /// The name of the record that has that Workload ("namespace/name"): its own, or that of the
   /// first one of its elastic Job.
   const std::string& record_of(const std::string& hub, const std::string& workload) const;
+  /// Until when an object of that key was last one that a manager cannot decode, on any cluster;
+  /// now while there is one.
+  std::optional<SteadyPoint> unreadable_until(const std::string& key) const;
   /// By "namespace/name".
   const Record* record(const std::string& hub, const std::string& workload) const;
   const std::map<std::string, Record>& records(const std::string& hub) const;
@@ -254,7 +257,9 @@ class History {
   std::map<std::string, SteadyPoint> restored_, disturbed_;
   std::map<std::string, std::string> leader_;  ///< by cluster: the identity of its manager
   std::set<std::string> paused_;               ///< identities
-  std::map<std::string, int> unreadable_;      ///< objects, by cluster
+  /// By cluster, and by the key of the object on any of them.
+  std::map<std::string, int> unreadable_, unreadable_of_;
+  std::map<std::string, SteadyPoint> unreadable_until_;  ///< by key
   std::vector<std::string> violations_;
   std::string text_;
   int pods_ = 0;

@@ -63,10 +63,14 @@ class NoNeedlessStop final : public Invariant {
     SteadyPoint until = SteadyPoint::max();
   };
 
-  /// From when on nothing kept the Job from being created. That of a worker that keeps one of the
-  /// same Workload did, if the hub saw all of it.
+  /// From when on nothing kept the Job from being created. A copy of its Workload that cannot be
+  /// decoded did, and that of a worker that keeps one of the same Workload, if the hub saw all of
+  /// it.
   SteadyPoint free_to_start(const Run& run) const {
     SteadyPoint from = run.recorded;
+    if (const auto until = history_.unreadable_until(run.workload)) {
+      from = std::max(from, std::min(*until, run.created));
+    }
     const auto found = kept_.find(run.workload);
     if (found == kept_.end()) return from;
     for (const Kept& one : found->second) {
