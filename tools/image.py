@@ -336,6 +336,8 @@ HARDENED = {
     "relocations that are read-only": r"^  GNU_RELRO ",
     "symbols that are bound at the start": r"\bBIND_NOW\b",
     "a stack that is not executable": r"^  GNU_STACK .* RW ",
+    "a guard of the stack": r" UND __stack_chk_fail@",
+    "calls that know how long their buffers are": r" UND __(?!stack)\w+_chk@",
 }
 
 
@@ -363,7 +365,7 @@ def main():
     layout = make(given.binary, given.out, version, commit_time())
     if given.verify:
         verify(layout)
-        lacking = unhardened(text_of("readelf", "-hldW", given.binary))
+        lacking = unhardened(text_of("readelf", "-hldW", "--dyn-syms", given.binary))
         if lacking:
             raise SystemExit(f"{given.binary} is not hardened; it lacks " + ", ".join(lacking))
     return 0

@@ -367,6 +367,55 @@ TEST_F(BadWorkers, OneThatKeepsAJobIsTold) {
   until("runs again", [&] { return recorded_on("east") == 1 && jobs_on("east") == 1; });
 }
 
+// A controller there may hold the job by a finalizer.
+TEST_F(BadWorkers, OneWhereAFinalizerHoldsAJobIsTold) {
+  start();
+  stop_all_but_east();
+  settle();
+  const std::string host = run_one_job();
+  const auto hold = [&](const std::string& finalizers) {
+    ASSERT_TRUE(worker(host).patch(api::Job::resource, key("j0"),
+                                   R"({"metadata":{"finalizers":[)" + finalizers + "]}}"));
+  };
+  hold(R"("example.dev/held")");
+  cluster_.set_local_stop_policy("HoldAndDrain");
+  settle(30s);
+  let_admit("north");
+  worker("east").set_stop_policy("Hold");
+  cluster_.set_local_stop_policy("None");
+  until(
+      "told", [&] { return condition_of("j0", "Dispatched").starts_with("False WaitingFor"); },
+      2min);
+  EXPECT_EQ(condition_of("j0", "Dispatched"),
+            "False WaitingForRemoval: The job is still being deleted on worker cluster \"east\"; "
+            "finalizers or pods may hold it");
+  settle(10min);
+  EXPECT_EQ(jobs_on("north"), 0);
+  hold("");
+  until("runs elsewhere", [&] { return jobs_on("north") == 1; });
+  EXPECT_EQ(all_jobs(), 1);
+}
+
+// Where few are nominated at a time, the others would wait for the next round.
+TEST_F(BadWorkers, OneThatIsLostGivesItsPlaceAmongTheNominatedToTheNext) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.nomination.dispatcher = placement::Dispatcher::incremental;
+  hub.dispatch.plan.nomination.step_size = 1;
+  start(std::move(hub));
+  for (const auto& [name, there] : workers_) there.cluster->set_stop_policy("Hold");
+  settle();
+  submit(1);
+  settle(10s);
+  const auto nominated = [&] { return workload_of("j0")->status.nominated_cluster_names; };
+  ASSERT_THAT(nominated(), testing::ElementsAre("east"));
+  let_admit("north");
+  network_.faults("east").drop_before = network_.faults("east").cut_watch = 1;
+  ASSERT_TRUE(worker("east").patch(api::Workload::resource, workload_of("j0")->metadata.key(),
+                                   R"({"metadata":{"labels":{"turn":"1"}}})"));
+  until("runs on the next", [&] { return jobs_on("north") == 1; }, 30s);
+  EXPECT_THAT(nominated(), testing::IsEmpty()) << "as always when a worker has won";
+}
+
 // What an earlier attempt has left there is no business of the worker that runs the job now.
 TEST_F(BadWorkers, OneThatDoesNotAnswerARemovalKeepsNothingFromTheHub) {
   start_with_grace(60s);

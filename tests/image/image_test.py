@@ -101,6 +101,9 @@ class Image(unittest.TestCase):
             "relocations that are read-only": "  GNU_RELRO      0xd85bd0 0x0000000000d87bd0 R   0x1\n",
             "symbols that are bound at the start": " 0x000000000000001e (FLAGS)   BIND_NOW\n",
             "a stack that is not executable": "  GNU_STACK      0x000000 0x000000 RW  0x10\n",
+            "a guard of the stack": "   598: 0    0 FUNC    GLOBAL DEFAULT  UND __stack_chk_fail@GLIBC_2.4 (35)\n",
+            "calls that know how long their buffers are":
+                "   599: 0    0 FUNC    GLOBAL DEFAULT  UND __memcpy_chk@GLIBC_2.3.4 (6)\n",
         }
         self.assertEqual(image.unhardened("".join(lines.values())), [])
         for what, line in lines.items():

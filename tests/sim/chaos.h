@@ -84,6 +84,7 @@ class Chaos {
   Task<> supervise();
   Task<> nominate();
   Task<> answer_other_checks();
+  Task<> perhaps_activate(SimCluster* hub, apiserver::StoredPtr workload);
   Task<> add_namespace();
   Task<> lose_worker();
   Task<> lie();

@@ -121,12 +121,14 @@ Task<> Chaos::nominate() {
   }
 }
 
-/// The controller of a second admission check changes its mind now and then.
+/// The controller of a second admission check changes its mind now and then. Of what it rejects
+/// users change its mind, too.
 Task<> Chaos::answer_other_checks() {
   for (;;) {
     co_await deps_.around.world.sleep_for(500ms);
     for (SimCluster* hub : deps_.hubs) {
       for (const auto& workload : all_of(hub, workloads)) {
+        co_await perhaps_activate(hub, workload);
         Json checks = at_or_null(at_or_null(workload->value(), "status"), "admissionChecks");
         bool changed = false;
         for (Json& check : checks) {
@@ -134,8 +136,9 @@ Task<> Chaos::answer_other_checks() {
             continue;
           }
           const bool refuses = !over_ && rng_.chance(0.02);
-          const char* wanted = refuses ? "Retry" : "Ready";
-          if (check["state"] == wanted || (check["state"] == "Retry" && !over_)) continue;
+          const char* wanted = !refuses ? "Ready" : rng_.chance(0.25) ? "Rejected" : "Retry";
+          const bool said = check["state"] == "Retry" || check["state"] == "Rejected";
+          if (check["state"] == wanted || (said && !over_)) continue;
           check["state"] = wanted;
           check["message"] = "";
           changed = true;
@@ -149,6 +152,15 @@ Task<> Chaos::answer_other_checks() {
       }
     }
   }
+}
+
+Task<> Chaos::perhaps_activate(SimCluster* hub, apiserver::StoredPtr workload) {
+  const Json& value = workload->value();
+  if (condition_reason(value, "Evicted") != "DeactivatedDueToAdmissionCheck") co_return;
+  if (at_or_null(value.at("spec"), "active") != Json(false)) co_return;
+  if (!right_ && !rng_.chance(0.05)) co_return;
+  const api::ObjectKey key(workload->ns(), workload->name());
+  co_await hub->edit(api::Workload::resource, key, {{"spec", {{"active", true}}}});
 }
 
 Task<> Chaos::claim_an_end(SimCluster* liar, SimCluster* hub, apiserver::StoredPtr workload) {
