@@ -31,9 +31,12 @@ class NoNeedlessStop final : public Invariant {
   using Invariant::Invariant;
 
   void changed(const Changed& c) override {
-    if (c.kind != Resource::jobs || !expected_.keeping.contains(c.cluster)) return;
+    const bool keeps = c.kind == Resource::jobs && expected_.keeping.contains(c.cluster);
+    // A copy may be believed to be one that cannot be decoded.
+    const bool garbles = c.kind == Resource::workloads && c.cluster == expected_.garbled;
+    if (!keeps && !garbles) return;
     const Json& job = c.object->value();
-    const std::string workload = c.object->ns() + "/" + prebuilt_of(job);
+    const std::string workload = c.object->ns() + "/" + (keeps ? prebuilt_of(job) : c.object->name());
     std::vector<Kept>& kept = kept_[history_.record_of(history_.hubs().front(), workload)];
     if (c.type == apiserver::ChangeType::added) kept.push_back({c.cluster, uid_of(job), c.at});
     if (c.type != apiserver::ChangeType::deleted) return;
@@ -56,7 +59,7 @@ class NoNeedlessStop final : public Invariant {
   }
 
  private:
-  /// A Job on a worker that keeps what it should delete.
+  /// A Job on a worker that keeps what it should delete, or a copy on one that answers anything.
   struct Kept {
     std::string worker, uid;
     SteadyPoint since;
