@@ -183,6 +183,7 @@ void Fleet::connect_handlers(RemoteCluster* remote, const std::string& name) {
   };
   remote->on_elastic = [this, remote](const jobs::JobId& job) {
     holders_.look_at_elastic(*remote, job);
+    for (const auto& handler : elastic_handlers_) handler(job);
   };
   remote->on_unreadable_jobs = [this, remote] { holders_.look_at_unreadable_jobs(*remote); };
   remote->on_ready_change = [this, remote, name] {

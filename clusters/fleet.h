@@ -79,6 +79,10 @@ class Fleet {
   void on_workload(std::function<void(const std::string& cluster, const api::ObjectKey&)> handler) {
     workload_handlers_.push_back(std::move(handler));
   }
+  /// Called when an elastic job came to a worker or went there: any of its sizes may be on the hub.
+  void on_elastic(std::function<void(const jobs::JobId&)> handler) {
+    elastic_handlers_.push_back(std::move(handler));
+  }
   /// Called when a worker became ready, was lost, or is gone: all its workloads should be looked
   /// at.
   void on_connection(std::function<void(const std::string& cluster)> handler) {
@@ -136,6 +140,7 @@ class Fleet {
   std::uint64_t changes_ = 0;
   mutable bool heard_all_ = false;
   std::vector<std::function<void(const std::string&, const api::ObjectKey&)>> workload_handlers_;
+  std::vector<std::function<void(const jobs::JobId&)>> elastic_handlers_;
   std::vector<std::function<void(const std::string&)>> connection_handlers_;
   std::vector<std::function<void(const std::string&, const std::string&)>> queue_handlers_;
   bool follows_queues_ = false;

@@ -107,12 +107,16 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     }
     queue_.add(key);
   });
-  local.jobs.on_change([this](const jobs::JobId& id) {
+  const auto wake_job = [this](const jobs::JobId& id) {
     const std::string owner = clusters::owner_name(id);
     for (const auto& workload : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
       queue_.add(workload);
     }
-  });
+  };
+  local.jobs.on_change(wake_job);
+  // What names a size that the hub does not have, since it went back to an older state, may have
+  // been waited for by another size.
+  deps_.fleet.on_elastic(wake_job);
   local.workloads.add_index(by_place, place_of);
   local.checks.on_transition([this](const auto&, const auto& before, const auto& after) {
     // Whether a check is Active is told of workers, which tell of themselves.

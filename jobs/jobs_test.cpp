@@ -486,6 +486,23 @@ TEST(BatchJob, AJobThatNeverStartedIsStoppedInOneStep) {
   EXPECT_TRUE(step->last);
 }
 
+// The API refuses to take the start time of an end, and another template.
+TEST(BatchJob, OfAJobThatEndsAsItIsStoppedOnlyTheMarkGoes) {
+  const api::Workload workload = workload_at(At::admitted);
+  Json json = job_json();
+  json.merge_patch(batch_job::start_patch(*job_from(json), pod_set_info()).value());
+  json["status"] = {{"startTime", "2026-01-01T00:00:00Z"}};
+  json.merge_patch(batch_job::next_stop_step(*job_from(json), &workload)->patch);
+  json["status"]["conditions"] = {{{"type", "Complete"}, {"status", "True"}}};
+  const auto step = batch_job::next_stop_step(*job_from(json), &workload);
+  ASSERT_TRUE(step);
+  EXPECT_TRUE(step->last);
+  EXPECT_FALSE(step->patch.contains("status"));
+  EXPECT_FALSE(step->patch.contains("spec"));
+  json.merge_patch(step->patch);
+  EXPECT_FALSE(batch_job::next_stop_step(*job_from(json), &workload));
+}
+
 TEST(BatchJob, ACopyForAWorkerLosesNothingAndKeepsTheHubsOwnThings) {
   Json json = job_json();
   json["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";

@@ -266,7 +266,10 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
     return step;
   }
   if (!stopping_marked(job)) return std::nullopt;
-  if (job.status.start_time) {
+  // The API changes nothing of a Job that has ended meanwhile.
+  const bool over = finished(job).has_value();
+  if (over) restore = Json::object();
+  if (job.status.start_time && !over) {
     return StopStep{
         {{"metadata", std::move(metadata)}, {"status", {{"startTime", nullptr}}}}, true, false};
   }

@@ -481,6 +481,31 @@ TEST_F(ElasticJobsInFleet, ALargerSizeThatWasAskedForElsewhereTakesItsPlace) {
   EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
 }
 
+// The worker goes on with the size that the hub has lost, until the hub is certain of that.
+TEST_F(ElasticJobsInFleet, StartsAnewWhenTheHubWentBackToTheFormerSize) {
+  const std::string name = start_two({"east", "west"});
+  const api::ObjectKey first = live().at(0).metadata.key();
+  const Json before = cluster_.get(api::Workload::resource, first);
+  scale(4);
+  until_runs(name, 4);
+  settle();
+  const api::ObjectKey second = live().at(0).metadata.key();
+  ASSERT_NE(first, second);
+  manager_.reset();
+  ASSERT_TRUE(
+      cluster_.patch(api::Workload::resource, second, R"({"metadata":{"finalizers":null}})"));
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, second));
+  scale(2);
+  const Json former = {{"status", {{"conditions", before["status"]["conditions"]}}}};
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, first, dump_json(former), "status"));
+  start_manager();
+  const auto runs_anew = [&](const std::string& worker) {
+    return runs(worker) == 2 && job_on(worker)->metadata.uid != uid_;
+  };
+  until("it runs anew", [&] { return runs_anew("east") || runs_anew("west"); }, 5min);
+  EXPECT_EQ(used(cluster_), "2");
+}
+
 TEST_F(ElasticJobsInFleet, AManagerThatStartsInBetweenGoesOn) {
   const std::string name = start_two({"east", "west"});
   scale(6);

@@ -36,7 +36,8 @@ class NoNeedlessStop final : public Invariant {
     const bool garbles = c.kind == Resource::workloads && c.cluster == expected_.garbled;
     if (!keeps && !garbles) return;
     const Json& job = c.object->value();
-    const std::string workload = c.object->ns() + "/" + (keeps ? prebuilt_of(job) : c.object->name());
+    const std::string workload =
+        c.object->ns() + "/" + (keeps ? prebuilt_of(job) : c.object->name());
     std::vector<Kept>& kept = kept_[history_.record_of(history_.hubs().front(), workload)];
     if (c.type == apiserver::ChangeType::added) kept.push_back({c.cluster, uid_of(job), c.at});
     if (c.type != apiserver::ChangeType::deleted) return;
