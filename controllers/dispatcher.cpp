@@ -107,16 +107,10 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     }
     queue_.add(key);
   });
-  const auto wake_job = [this](const jobs::JobId& id) {
-    const std::string owner = clusters::owner_name(id);
-    for (const auto& workload : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
-      queue_.add(workload);
-    }
-  };
-  local.jobs.on_change(wake_job);
-  // What names a size that the hub does not have, since it went back to an older state, may have
-  // been waited for by another size.
-  deps_.fleet.on_elastic(wake_job);
+  local.jobs.on_change([this](const jobs::JobId& job) { wake_workloads_of(job); });
+  // A hub that went back to an older state may lack the size that the job there names, while
+  // another size waits for that job.
+  deps_.fleet.on_elastic([this](const jobs::JobId& job) { wake_workloads_of(job); });
   local.workloads.add_index(by_place, place_of);
   local.checks.on_transition([this](const auto&, const auto& before, const auto& after) {
     // Whether a check is Active is told of workers, which tell of themselves.
@@ -151,6 +145,13 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
       });
 }
 
+void Dispatcher::wake_workloads_of(const jobs::JobId& job) {
+  const std::string owner = clusters::owner_name(job);
+  for (const auto& key : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
+    queue_.add(key);
+  }
+}
+
 /// The cluster of one Workload of a job decides where the others go.
 void Dispatcher::wake_followers(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after) {
   const jobs::WorkloadPtr& either = after ? after : before;
@@ -160,11 +161,7 @@ void Dispatcher::wake_followers(const jobs::WorkloadPtr& before, const jobs::Wor
   };
   if (after && cluster(before) == cluster(after)) return;
   const auto parent = jobs::parent_of(deps_.local.jobs.kinds(), *either);
-  if (!parent) return;
-  const std::string owner = clusters::owner_name(*parent);
-  for (const auto& key : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
-    queue_.add(key);
-  }
+  if (parent) wake_workloads_of(*parent);
 }
 
 std::vector<api::ObjectKey> Dispatcher::slices_of(const api::Workload& slice) const {

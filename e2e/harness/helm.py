@@ -147,7 +147,7 @@ class Helm:
         """Requests of a ServiceAccount that were answered with 403, on embedded servers."""
         if self.cluster.suite.assets:
             return []
-        user = f"system:serviceaccount:{objects.SYSTEM}:{account}"
+        user = objects.user_of(account)
         seen = self.cluster.api.request("GET", "/_regatta/requests")["requests"]
         assert any(r["user"] == user and r["code"] in (200, 201) for r in seen), \
             f"{user} asked nothing"

@@ -67,6 +67,11 @@ HUB_RULES = [
 ]
 
 
+def user_of(account):
+    """The user that a server sees behind a service account of the managers' namespace."""
+    return f"system:serviceaccount:{SYSTEM}:{account}"
+
+
 def hub_account(name="multikueue-sa"):
     """A service account on a worker with the permissions that a hub needs."""
     rbac = "rbac.authorization.k8s.io"

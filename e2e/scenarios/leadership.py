@@ -30,10 +30,6 @@ def account(name):
     ]
 
 
-def user(name):
-    return f"system:serviceaccount:{objects.SYSTEM}:{name}"
-
-
 class Replicas:
     """Two managers of a cluster instead of its one, as users of their own. The leader is there
     first. `wait_for` is that of the cluster's surroundings."""
@@ -61,7 +57,7 @@ class Replicas:
 
     def writes(self, name):
         """What the replica has written so far, renewals apart."""
-        return self.cluster.writes_of(user(name))
+        return self.cluster.writes_of(objects.user_of(name))
 
     def stop_leader(self):
         """SIGSTOP; returns when the standby has written something. All that the leader had sent has
@@ -148,7 +144,7 @@ def hub_leader_stopped_and_continued(env):
     fed.wait_complete(names, 90)
     fed.wait_workers_empty()
     # Both replicas are one user there; by now the standby has no more to write.
-    on_workers = lambda: {n: w.writes_of(user("multikueue-sa")) for n, w in fed.workers.items()}
+    on_workers = lambda: {n: w.writes_of(objects.user_of("multikueue-sa")) for n, w in fed.workers.items()}
     before = on_workers()
     assert all(before.values()), before
     replicas.continue_leader()

@@ -14,7 +14,7 @@ from harness.suite import interop, scenario
 from .connections import check_untold
 
 ACCOUNT, AGENT_NS = "multikueue", "open-cluster-management-agent-addon"
-MANAGER = f"system:serviceaccount:{objects.SYSTEM}:regatta-manager"
+MANAGER = objects.user_of("regatta-manager")
 CLUSTER_API = "cluster.open-cluster-management.io/v1"
 PERMISSIONS = "/apis/rbac.open-cluster-management.io/v1alpha1/namespaces"
 

@@ -41,6 +41,11 @@ class BadWorkers : public Federation {
     };
     network_.faults(worker).hang_before = 1;
   }
+  void until_its_removal_is_told() {
+    until(
+        "told", [&] { return condition_of("j0", "Dispatched").starts_with("False WaitingFor"); },
+        2min);
+  }
   void submit(int jobs) {
     for (int i = 0; i < jobs; ++i) apply(lasting_job_yaml("j" + std::to_string(i)));
   }
@@ -357,9 +362,7 @@ TEST_F(BadWorkers, OneThatKeepsAJobIsTold) {
   cluster_.set_local_stop_policy("HoldAndDrain");
   settle(30s);
   cluster_.set_local_stop_policy("None");
-  until(
-      "told", [&] { return condition_of("j0", "Dispatched").starts_with("False WaitingFor"); },
-      2min);
+  until_its_removal_is_told();
   EXPECT_EQ(condition_of("j0", "Dispatched"),
             "False WaitingForRemoval: The job is still on worker cluster \"east\", which was asked "
             "to delete it; it starts nowhere else before it is gone");
@@ -383,9 +386,7 @@ TEST_F(BadWorkers, OneWhereAFinalizerHoldsAJobIsTold) {
   let_admit("north");
   worker("east").set_stop_policy("Hold");
   cluster_.set_local_stop_policy("None");
-  until(
-      "told", [&] { return condition_of("j0", "Dispatched").starts_with("False WaitingFor"); },
-      2min);
+  until_its_removal_is_told();
   EXPECT_EQ(condition_of("j0", "Dispatched"),
             "False WaitingForRemoval: The job is still being deleted on worker cluster \"east\"; "
             "finalizers or pods may hold it");

@@ -121,8 +121,8 @@ Task<> Chaos::nominate() {
   }
 }
 
-/// The controller of a second admission check changes its mind now and then. Of what it rejects
-/// users change its mind, too.
+/// The controller of a second admission check changes its mind now and then. Users let what it
+/// rejected go on.
 Task<> Chaos::answer_other_checks() {
   for (;;) {
     co_await deps_.around.world.sleep_for(500ms);
