@@ -211,11 +211,10 @@ def upstream_worker_away(env):
         fed.workload_of("stopped-running"), "QuotaReserved", "False"))
 
 
-@interop
-def upstream_worker_away_for_long(env):
-    """A worker of upstream's is away for longer than its grace: its jobs run elsewhere, and it gets
-    rid of what it still has."""
-    fed = federate(env, upstream=("h100", "cpu"), hub_config={"multiKueue": {
+def away_for_long(env, theirs, away=None):
+    """The worker `away`, or the one with most jobs, is away for longer than its grace: its jobs run
+    elsewhere, and it gets rid of what it still has. Upstream manages the workers `theirs`."""
+    fed = federate(env, upstream=theirs, hub_config={"multiKueue": {
         "gcInterval": "2s", "workerLostTimeout": "3s"}})
     names = fed.submit(*[objects.job(f"long-{i}", seconds=10 + 4 * slowness(), cpu="8")
                          for i in range(12)])
@@ -223,7 +222,8 @@ def upstream_worker_away_for_long(env):
         fed.wait_running(name, 60)
     fed.wait_for("every job has a winner", lambda: all(fed.winner_of(n) for n in names))
     count = {w: len([n for n in names if fed.winner_of(n) == w]) for w in fed.workers}
-    away = max(count, key=count.get)
+    away = away or max(count, key=count.get)
+    assert count[away], f"no job runs on {away}: {count}"
     moved = [n for n in names if fed.winner_of(n) == away]
     lost, other = fed.workers[away], next(w for w in fed.workers if w != away)
     lose(lost)
@@ -233,6 +233,24 @@ def upstream_worker_away_for_long(env):
     bring_back(lost)
     fed.wait_connected([away], 60)
     check_ended(fed, names, evicted=moved)
+
+
+@interop
+def upstream_worker_away_for_long(env):
+    """Jobs move from one worker of upstream's to another one."""
+    away_for_long(env, ("h100", "cpu"))
+
+
+@interop
+def upstream_worker_lost_beside_ours(env):
+    """Jobs move from a worker of upstream's to one of ours."""
+    away_for_long(env, ("h100",), away="h100")
+
+
+@interop
+def our_worker_lost_beside_upstream(env):
+    """Jobs move from a worker of ours to one of upstream's."""
+    away_for_long(env, ("h100",), away="cpu")
 
 
 def lose(cluster):
