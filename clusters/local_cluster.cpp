@@ -1,6 +1,7 @@
 #include "clusters/local_cluster.h"
 
 #include "clusters/lean_objects.h"
+#include "clusters/quota_part.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/api/placed.h"
@@ -62,24 +63,6 @@ JobStoreDeps job_store_deps(const LocalClusterDeps& deps, api::TemplatePool* poo
 
 std::string owner_name(std::string_view group, std::string_view kind, const api::ObjectKey& key) {
   return std::string(group) + "/" + std::string(kind) + "/" + key.str();
-}
-
-/// Of a Workload that cannot be decoded, as when a newer version has written it: the quota that it
-/// holds, which nothing else may get.
-Result<jobs::WorkloadPtr> part_with_quota(const Json& value) {
-  Json known = value;
-  const Json::json_pointer conditions("/status/conditions");
-  if (known.contains(conditions) && known.at(conditions).is_array()) {
-    std::erase_if(known.at(conditions).get_ref<Json::array_t&>(), [](const Json& one) {
-      const std::string& status = text_at(one, "status");
-      return status != "True" && status != "False" && status != "Unknown";
-    });
-  }
-  Result<api::Workload> part = api::from_json<api::Workload>(known);
-  if (!part) return part.error();
-  if (!part->status.admission) return Error(Errc::not_found, "it holds no quota");
-  part->metadata.resource_version = "1";
-  return std::make_shared<const api::Workload>(std::move(*part));
 }
 
 }  // namespace

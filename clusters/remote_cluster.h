@@ -31,7 +31,7 @@ struct RemoteClusterDeps {
   jobs::JobKinds kinds;  ///< the kinds that are dispatched
   /// Called for each request to the worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> observer;
-  kube::ListLimits limits;                    ///< of each kind
+  kube::ListLimits limits;                    ///< of what it has
   const net::SendGate* write_gate = nullptr;  ///< asked before each write; null: they may leave
   /// What copies share with the hub's objects and with one another; null: nothing.
   api::TemplatePool* templates = nullptr;

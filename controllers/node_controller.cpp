@@ -205,6 +205,7 @@ std::vector<NodeController::WorkloadPtr> NodeController::concerned(const std::st
   std::vector<WorkloadPtr> workloads;
   for (const api::ObjectKey& key : keys) {
     auto workload = cluster_.workloads.get(key);
+    if (cluster_.workloads.unreadable(key)) continue;  // nothing can be written about it
     if (!workload || lifecycle::is_finished(*workload) || lifecycle::is_evicted(*workload))
       continue;
     workloads.push_back(std::move(workload));

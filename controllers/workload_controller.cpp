@@ -160,7 +160,8 @@ bool WorkloadController::may_tell_bypassed(const api::Workload& workload, TimePo
 
 Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
   const auto stored = cluster_.workloads.get(key);
-  if (!stored) co_return ok();
+  // One that cannot be read is looked at when it can be.
+  if (!stored || cluster_.workloads.unreadable(key)) co_return ok();
   const TimePoint now = cluster_.clock.now();
   // A look costs nothing. The lock is only taken for a write.
   lifecycle::LifecycleView seen = view(*stored);

@@ -17,7 +17,7 @@ bool tells_of_record(const api::Condition& dispatched) {
   const std::string_view before[] = {
       reasons::racing,         reasons::no_worker_connected, reasons::no_worker_accepts,
       reasons::no_worker_fits, reasons::no_worker_nominated, reasons::waiting_for_first_group,
-      reasons::removals_held};
+      reasons::removals_held,  reasons::config_missing,      reasons::not_dispatched};
   return std::find(std::begin(before), std::end(before), dispatched.reason) == std::end(before);
 }
 

@@ -541,7 +541,7 @@ INSTANTIATE_TEST_SUITE_P(
              }),
              ""},
         Case{"a_workload_without_the_check_leaves_nothing",
-             Given{"a"}.check(CheckState::none).copy("a"), "remove copy on a"},
+             Given{"a"}.check(CheckState::none).copy("a"), "remove copy on a, look again in 50s"},
         Case{"a_workload_that_runs_and_has_lost_its_check_goes_on_to_its_end",
              Given{"a", "b"}
                  .won("a")
@@ -982,7 +982,10 @@ INSTANTIATE_TEST_SUITE_P(
             Given{"a", "b"}.won("a").admitted("a", 9s).copy("b").known("b", Certainty::unconfirmed),
             "remove copy on b, create job on a"},
         Case{"no_job_is_created_while_another_worker_may_hold_it_unreadably",
-             Given{"a", "b"}.won("a").admitted("a", 9s).known("b", Certainty::unreadable), ""},
+             Given{"a", "b"}.won("a").admitted("a", 9s).known("b", Certainty::unreadable),
+             "tell WaitingForRemoval (Worker cluster \"b\" has a workload or a job of this name "
+             "that "
+             "cannot be read; the job starts nowhere else before that is gone)"},
         Case{"no_job_is_created_beside_one_that_cannot_be_read",
              Given{"a"}.won("a").admitted("a", 9s).known("a", Certainty::unreadable), ""},
         Case{"a_copy_that_cannot_be_read_is_neither_made_again_nor_wins",

@@ -26,7 +26,8 @@ bool is_trouble(std::string_view reason) {
          reason == reasons::worker_lost || reason == reasons::waiting_for_first_group ||
          reason == reasons::waiting_for_room_to_grow || reason == reasons::waiting_for_removal ||
          reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
-         reason == reasons::waiting_for_last_status || reason == reasons::job_not_created;
+         reason == reasons::waiting_for_last_status || reason == reasons::job_not_created ||
+         reason == reasons::config_missing || reason == reasons::not_dispatched;
 }
 
 std::string quoted(const std::string& name) {
@@ -55,6 +56,20 @@ std::optional<Trouble> removal_of(const GroupView& g) {
                    "The job is still on worker cluster " + quoted(name) +
                        ", which was asked to delete it; it starts nowhere else before it is gone",
                    *v.job_removal_asked};
+  }
+  return std::nullopt;
+}
+
+/// Another worker has something that cannot be read and may be the Job.
+std::optional<Trouble> obstacle_of(const GroupView& g) {
+  for (const auto& [name, v] : g.clusters) {
+    const bool there = v.connected && v.certainty == Certainty::unreadable;
+    if (!there || name == g.local.cluster_name) continue;
+    return Trouble{reasons::waiting_for_removal,
+                   "Worker cluster " + quoted(name) +
+                       " has a workload or a job of this name that cannot be read; the job starts "
+                       "nowhere else before that is gone",
+                   g.local.check_since};
   }
   return std::nullopt;
 }
@@ -143,6 +158,7 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
         "The job cannot be created on worker cluster " + quoted(name) + ": " + v.creating_job->why,
         v.creating_job->since};
   }
+  if (auto obstacle = obstacle_of(g); obstacle && lacking) return obstacle;
   return removal_of(g);
 }
 
@@ -283,11 +299,27 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
       since};
 }
 
+/// Nothing can be decided without it.
+std::optional<Trouble> lack_of_config(const LocalView& local) {
+  if (!local.other_checks_ready) return std::nullopt;
+  return Trouble{reasons::config_missing,
+                 "The MultiKueueConfig that the admission check of the workload names does not "
+                 "exist, or cannot be read",
+                 race_began(local)};
+}
+
+/// It raced, and there is no check any more that would send it to a worker.
+bool is_no_longer_sent(const LocalView& local) {
+  const bool told = local.told == reasons::racing || is_trouble(local.told);
+  return told && local.told != reasons::not_dispatched;
+}
+
 std::optional<Trouble> trouble_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const LocalView& local = g.local;
   if (local.evicted) return stop_of(g);
   if (local.check == CheckState::none) return trouble_without_check(g);
-  if (local.job_missing || local.config_missing || !local.rejection.empty()) return std::nullopt;
+  if (local.job_missing || !local.rejection.empty()) return std::nullopt;
+  if (local.config_missing && local.cluster_name.empty()) return lack_of_config(local);
   if (local.runs_on_hub && local.cluster_name.empty()) return removal_of(g);
   if (!local.cluster_name.empty()) return trouble_of_host(g, now, config);
   return trouble_of_race(g, now, config);
@@ -312,8 +344,7 @@ bool is_untold_race(const LocalView& local) {
 Telling what_to_tell(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const LocalView& local = g.local;
   Telling out;
-  const bool sent = local.check != CheckState::none || !local.cluster_name.empty();
-  const bool concerned = !local.deleted && !local.finished && local.quota_reserved && sent &&
+  const bool concerned = !local.deleted && !local.finished && local.quota_reserved &&
                          local.check != CheckState::retry && local.check != CheckState::rejected;
   if (!concerned) return out;
   const auto lasting = [&](TimePoint since, TellState state) {
@@ -324,7 +355,13 @@ Telling what_to_tell(const GroupView& g, TimePoint now, const PlanConfig& config
       out.state = std::move(state);
     }
   };
-  if (const auto trouble = trouble_of(g, now, config)) {
+  const bool sent = local.check != CheckState::none || !local.cluster_name.empty();
+  if (!sent) {
+    if (local.evicted || !is_no_longer_sent(local)) return out;
+    lasting(local.quota_reserved_at,
+            {std::string(reasons::not_dispatched),
+             "No admission check of MultiKueue sends the workload to a worker cluster any more"});
+  } else if (const auto trouble = trouble_of(g, now, config)) {
     if (local.told == trouble->reason) return out;
     lasting(trouble->since, {std::string(trouble->reason), trouble->message});
   } else if (is_untold_race(local)) {

@@ -76,6 +76,57 @@ TEST(Telling, ARaceThatLastsIsToldWhenNoWriteHasToldOfIt) {
   EXPECT_EQ(told(g), "");
 }
 
+TEST(Telling, ARaceWithoutItsConfigSaysSo) {
+  GroupView g = racing();
+  g.local.config_missing = true;
+  EXPECT_EQ(told(g),
+            "ConfigMissing: The MultiKueueConfig that the admission check of the workload names "
+            "does not exist, or cannot be read");
+  g.local.told = "ConfigMissing";
+  EXPECT_EQ(told(g), "");
+  g.local.config_missing = false;
+  EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
+  g.local.config_missing = true;
+  g.local.other_checks_ready = false;
+  g.local.told.clear();
+  EXPECT_EQ(told(g), "") << "the other checks are waited for";
+  g = hosted();
+  g.local.config_missing = true;
+  lose(&g, "a", 5min);
+  EXPECT_EQ(told(g).substr(0, 50), "WorkerLost: Worker cluster \"a\" is lost; the worklo")
+      << "the recorded worker needs no config";
+}
+
+TEST(Telling, ARaceWhoseCheckIsGoneIsOver) {
+  GroupView g = racing();
+  g.local.check = CheckState::none;
+  EXPECT_EQ(told(g),
+            "NotDispatched: No admission check of MultiKueue sends the workload to a worker "
+            "cluster any more");
+  g.local.told = "NotDispatched";
+  EXPECT_EQ(told(g), "");
+  g.local.check = CheckState::pending;
+  EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
+  g.local.check = CheckState::none;
+  for (const char* reason : {"", "Dispatched", "Preempted"}) {
+    g.local.told = reason;
+    EXPECT_EQ(told(g), "") << "it was not sent in this attempt";
+  }
+}
+
+TEST(Telling, WhatCannotBeReadOnAnotherWorkerIsToldWhileItIsInTheWay) {
+  GroupView g = hosted();
+  g.local.check_since = now - 10min;
+  g.clusters["b"].certainty = Certainty::unreadable;
+  EXPECT_EQ(told(g), "") << "the job is there already";
+  g.clusters["a"].job = RemoteJob::absent;
+  EXPECT_EQ(told(g),
+            "WaitingForRemoval: Worker cluster \"b\" has a workload or a job of this name that "
+            "cannot be read; the job starts nowhere else before that is gone");
+  g.local.check_since = now - 10s;
+  EXPECT_EQ(told(g).substr(0, 10), "look again");
+}
+
 TEST(Telling, ADispatcherThatNominatesNoneIsNamed) {
   GroupView g = racing();
   g.local.dispatcher = placement::Dispatcher::external;

@@ -163,6 +163,13 @@ std::vector<JobAction> without_workload(const JobView& view) {
   return make_workload(view);
 }
 
+/// What was made for the job as it once was holds no quota any more.
+std::vector<JobAction> ended_without_workload(const JobView& view) {
+  std::vector<JobAction> out = drop_others(view, nullptr);
+  if (auto action = let_go(view.job)) out.push_back(std::move(*action));
+  return out;
+}
+
 /// Whether the job may take the Workload: what a hub has sent belongs to a job that it has sent. A
 /// manager of the hub before or after this one, as upstream's, may put no mark on what it sends.
 bool made_by_one_hub(const api::Workload& workload, const GenericJob& job) {
@@ -408,7 +415,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   const WorkloadPtr workload = matching_workload(view);
   const auto end = job.finished();
   // 3. The job has no matching Workload. One that ended needs none.
-  if (!workload) return end ? in_order({let_go(view.job)}) : without_workload(view);
+  if (!workload) return end ? ended_without_workload(view) : without_workload(view);
   // 4. A prebuilt Workload must belong to this job and match it.
   if (view.prebuilt && !job.composed()) {
     if (auto actions = claim_prebuilt(view, workload)) return *actions;

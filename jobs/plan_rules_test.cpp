@@ -121,6 +121,19 @@ TEST(NoWorkload, WhyThereIsNoneIsToldByAnEvent) {
   EXPECT_EQ(describe(plan_job(view)), "complain WorkloadPriorityClassNotFound (no such class)");
 }
 
+TEST(EndedJob, GivesBackTheQuotaOfTheSizeThatItHadBefore) {
+  const char* const ended = R"({"spec": {"parallelism": 1}, "status": {"succeeded": 2,
+      "conditions": [{"type": "Complete", "status": "True"}]}})";
+  const std::string name = pending().metadata.name;
+  api::Workload former = admitted();
+  former.metadata.finalizers = {std::string(api::finalizers::resource_in_use)};
+  EXPECT_EQ(plan(view_of(ended), former), "delete workload " + name);
+  former.metadata.deletion_timestamp = now;
+  EXPECT_EQ(plan(view_of(ended), former), "release workload " + name);
+  former.metadata.finalizers.clear();
+  EXPECT_EQ(plan(view_of(ended), former), "");
+}
+
 TEST(DeletedJob, GivesItsQuotaBackWhenNothingRuns) {
   const auto of = [](const char* status, bool finish = true) {
     JobView view = view_of(status);

@@ -51,7 +51,7 @@ struct CoreConfig {
   controllers::DispatcherConfig dispatch;
   /// Workers may come from ClusterProfiles, with credentials of these plugins; unset: they may not.
   std::optional<std::vector<api::ExecPlugin>> plugins;
-  kube::ListLimits worker_limits;  ///< of each kind of object on each worker
+  kube::ListLimits worker_limits;  ///< of what each worker has
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;
   controllers::PlacementConfig placement;

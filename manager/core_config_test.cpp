@@ -23,7 +23,7 @@ std::vector<std::shared_ptr<const jobs::JobKind>> all_kinds() {
   return jobs::all_kinds().all();
 }
 
-CoreConfig with_managed_clusters(const std::string& settings) {
+CoreConfig with_multi_kueue(const std::string& settings) {
   const auto read = load_configuration(
       "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmultiKueue: " + settings,
       "MultiKueueClusterProfile=true");
@@ -35,14 +35,14 @@ CoreConfig with_managed_clusters(const std::string& settings) {
 
 TEST(CoreConfig, WorkersOfManagedClustersAreAsConfigured) {
   using placement::Connection;
-  EXPECT_FALSE(with_managed_clusters("{}").managed_clusters);
-  const auto plain = with_managed_clusters("{managedClusters: {}}").managed_clusters;
+  EXPECT_FALSE(with_multi_kueue("{}").managed_clusters);
+  const auto plain = with_multi_kueue("{managedClusters: {}}").managed_clusters;
   ASSERT_TRUE(plain);
   EXPECT_FALSE(plain->request);
   EXPECT_EQ(plain->connection, Connection::direct);
   EXPECT_TRUE(plain->selector.matches({}));
   const auto proxied =
-      with_managed_clusters(
+      with_multi_kueue(
           "{managedClusters: {accounts: Request, connection: Proxy, account: a, proxyURL: "
           "'https://p', proxyCAConfigMap: ca, tokenValidity: 1h, selector: {matchLabels: {a: b}}}}")
           .managed_clusters;
@@ -54,9 +54,34 @@ TEST(CoreConfig, WorkersOfManagedClustersAreAsConfigured) {
   EXPECT_EQ(proxied->proxy_ca_config_map, "ca");
   EXPECT_EQ(proxied->token_validity, std::chrono::hours(1));
   EXPECT_FALSE(proxied->selector.matches({}));
-  EXPECT_EQ(with_managed_clusters("{managedClusters: {connection: ClusterProfile}}")
+  EXPECT_EQ(with_multi_kueue("{managedClusters: {connection: ClusterProfile}}")
                 .managed_clusters->connection,
             Connection::cluster_profile);
+}
+
+TEST(CoreConfig, LimitsOfDispatchAndOfWorkersAreAsConfigured) {
+  const CoreConfig plain = with_multi_kueue("{}");
+  EXPECT_EQ(plain.dispatch.plan.give_up_after, Duration(0));
+  EXPECT_EQ(plain.dispatch.plan.attempts_max, 0);
+  EXPECT_EQ(plain.dispatch.brake.share, 0.5);
+  EXPECT_EQ(plain.dispatch.brake.at_least, 10u);
+  EXPECT_EQ(plain.worker_limits.objects_max, 100'000u);
+  EXPECT_EQ(plain.worker_limits.bytes_max, 128u << 20);
+  EXPECT_EQ(plain.worker_limits.pages_max, 2'000u);
+  const CoreConfig core = with_multi_kueue(
+      "{dispatchTimeout: 24h, dispatchAttempts: 5, removalBrake: {sharePercent: 20, atLeast: 3}, "
+      "workerLimits: {objects: 7, bytes: 2000000, pages: 5}, workerLostTimeout: 90m, gcInterval: "
+      "2s}");
+  EXPECT_EQ(core.dispatch.plan.give_up_after, std::chrono::hours(24));
+  EXPECT_EQ(core.dispatch.plan.attempts_max, 5);
+  EXPECT_EQ(core.dispatch.brake.share, 0.2);
+  EXPECT_EQ(core.dispatch.brake.at_least, 3u);
+  EXPECT_EQ(core.dispatch.plan.worker_lost_timeout, std::chrono::minutes(90));
+  EXPECT_EQ(core.dispatch.gc_interval, std::chrono::seconds(2));
+  EXPECT_EQ(core.worker_limits.objects_max, 7u);
+  EXPECT_EQ(core.worker_limits.bytes_max, 2'000'000u);
+  EXPECT_EQ(core.worker_limits.pages_max, 5u);
+  EXPECT_EQ(core.worker_limits.setting, "multiKueue.workerLimits");
 }
 
 struct Switch {

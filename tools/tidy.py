@@ -86,6 +86,7 @@ AWAIT = re.compile(r"co_await[^;]*")
 TEST_FILE = re.compile(r"_(test|bench)\.(cpp|h)$")
 # clang-format does not indent what is in a namespace.
 TYPE = re.compile(r"(?:struct|class|union|enum class|enum) (\w+)(?: final)?(?: :.*)?(?: \{.*)?$")
+GATE = re.compile(r'\benabled\("(\w+)"\)')
 LINES_MAX = 100
 FUNCTION_MAX = 70
 
@@ -223,9 +224,23 @@ def check_circles(includes, bad):
         bad.extend(f"{arrow}: part of it" for arrow in arrows[1:])
 
 
+def check_gates(asked, bad):
+    """A gate that is asked for is no gate without effect, and the docs list those that have one."""
+    code, docs = "manager/config/feature_gates.cpp", "docs/operations.md"
+    listed = re.search(r"with_effect\[\] = \{(.*?)\};", (ROOT / code).read_text(), re.S)[1]
+    section = (ROOT / docs).read_text().split("### Feature gates")[1].split("\n## ")[0]
+    known = re.findall(r'"(\w+)"', listed)
+    told = re.findall(r"^- `(\w+)`", section, re.M)
+    for gate in sorted(set(asked) - set(known)):
+        bad.append(f"{asked[gate]}: the gate {gate} is not listed in {code}")
+    if known != told:
+        bad.append(f"{docs}: the feature gates are not those of {code}: "
+                   f"{', '.join(sorted(set(known) ^ set(told)) or ['their order'])}")
+
+
 def main():
     bad = []
-    includes, types = {}, {}
+    includes, types, gates = {}, {}, {}
     for path in sources():
         folder = folder_of(path)
         if folder is None:
@@ -238,11 +253,14 @@ def main():
                 here, there = path.parent.as_posix(), pathlib.Path(m[1]).parent.as_posix()
                 if here != there and there != ".":
                     includes.setdefault(here, {}).setdefault(there, f"{path}:{number}")
+            if not test and within(path.as_posix(), "manager"):
+                gates.update((gate, f"{path}:{number}") for gate in GATE.findall(line))
         check_text(path, text, bad)
         if not test:
             check_functions(path, text, bad)
             check_types(path, text, types, bad)
     check_circles(includes, bad)
+    check_gates(gates, bad)
     print("\n".join(bad))
     return 1 if bad else 0
 

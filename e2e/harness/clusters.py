@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import secrets
+import shutil
 import urllib.request
 
 from . import upstream
@@ -48,6 +49,9 @@ class Cluster:
 
     def restart_server(self):
         raise NotImplementedError
+
+    data = None     # the folder in which the server keeps its objects, below the cluster's
+    serving = ()    # the components that serve them, in the order in which they start
 
     def writes_of(self, user):
         """How many writes that user has asked the server for since it started, by verb, resource
@@ -144,6 +148,17 @@ class Cluster:
     def wait_ready(self, component, port):
         """Returns when the probe for readiness on that port succeeds."""
         wait_for(f"{component} of {self.name} is ready", lambda: ready(port), 60, self.check)
+
+    def save(self):
+        """Makes a copy of what the server holds, which is down for a moment."""
+        self._while_down(lambda data, copy: shutil.copytree(data, copy))
+
+    def go_back(self):
+        """The server is restored from the copy of save(): its versions go back, too."""
+        def restore(data, copy):
+            shutil.rmtree(data)
+            shutil.copytree(copy, data)
+        self._while_down(restore)
 
     def check(self):
         """Raises when a process ended that should run."""
@@ -244,11 +259,25 @@ class Cluster:
             return True
         wait_for(f"{self.name} serves what the CRDs define", served, 60, self.check)
 
+    def _while_down(self, change):
+        """What runs beside the server in place of a cluster's own controllers ends with it."""
+        down = [(name, self.processes.pop(name)) for name in (*self.serving, "nodes")
+                if name in self.processes]
+        for _, process in reversed(down):
+            process.kill()
+        change(os.path.join(self.folder, self.data), os.path.join(self.folder, "backup"))
+        for name, process in down:
+            self.processes[name] = process.start()
+            if name == "apiserver":
+                self._wait_served()
+                self.wait_kinds()
+
     def _manager_ready(self):
         return ready(self.health_port)
 
 
 class EmbeddedCluster(Cluster):
+    data, serving = "data", ("apiserver",)
     faults = None  # faults on purpose from the start
     apart = False  # nodes and collectors in a process of their own, as a real server needs it
 
@@ -287,6 +316,7 @@ class EmbeddedCluster(Cluster):
 
 class RealCluster(Cluster):
     """etcd and kube-apiserver of KUBEBUILDER_ASSETS. `regatta-lab nodes` runs the Jobs."""
+    data, serving = "etcd", ("etcd", "apiserver")
 
     def start_server(self):
         make_pki(self.folder)

@@ -87,11 +87,11 @@ struct DeleteOptions {
 /// Its managedFields are cut out where API servers write them.
 using OnItem = std::function<void(const Json& item, std::size_t bytes)>;
 
-/// How much a server may make us keep of one kind, so that it cannot exhaust our memory: by lists
-/// that never end, by what it adds in watches, or by its answers to reads and writes of one object.
+/// How much a server may make us keep, so that it cannot exhaust our memory: by lists that never
+/// end, by what it adds in watches, or by its answers to reads and writes of one object.
 struct ListLimits {
   std::size_t pages_max = 20'000;       ///< of one list; see pages_of()
-  std::size_t objects_max = 5'000'000;  ///< of one list, or held by an informer
+  std::size_t objects_max = 5'000'000;  ///< of one list, or held by the client's informers
   std::size_t bytes_max = 8ULL << 30;   ///< their JSON texts
   std::string setting;  ///< where it is configured, for messages: "multiKueue.workerLimits"
 
@@ -106,6 +106,12 @@ struct ListLimits {
 
  private:
   Error beyond(std::size_t limit, const char* what) const;
+};
+
+/// What the informers of one client hold. Of one that lists, what it has read of the list.
+struct Held {
+  std::size_t objects = 0;
+  std::size_t bytes = 0;  ///< of their JSON texts
 };
 
 /// One request and how it was answered, for metrics and budgets. Each retry counts as a request.
@@ -240,6 +246,8 @@ class Client {
   }
 
   const ClientConfig& config() const { return deps_.config; }
+  /// Kept by the informers that read through this client.
+  const std::shared_ptr<Held>& held() const { return held_; }
 
  private:
   struct Call;
@@ -264,6 +272,7 @@ class Client {
 
   ClientDeps deps_;
   TokenBucket bucket_;
+  std::shared_ptr<Held> held_ = std::make_shared<Held>();
 };
 
 template <class T>

@@ -57,8 +57,8 @@ struct Answered {
 /// run for every object, before has_synced().
 ///
 /// Objects that cannot be decoded are counted, logged with their key and kept out; an older version
-/// that could be decoded stays, or the part that keep_part() asks for. A caller that acts on
-/// absence asks unreadable() and absence() too.
+/// that could be decoded stays, unless keep_part() asks for a part of the new one. A caller that
+/// acts on absence asks unreadable() and absence() too.
 ///
 /// Lifecycle: construct, add indices and handlers, spawn run() on a TaskScope. Must outlive it.
 ///
@@ -119,12 +119,13 @@ class ObjectInformer {
   void on_unreadable(std::function<void(const api::ObjectKey&)> handler) {
     core_.on_unreadable(std::move(handler));
   }
-  /// Of an object that cannot be decoded, and of which there is no older version, what `part` makes
-  /// of it is kept, as if it were one; an error: nothing is. Its resourceVersion is 1, so that a
-  /// write that is based on it is a conflict. Call it before run().
-  void keep_part(Decode part) {
-    core_.keep_part([part = std::move(part)](const Json& value) -> Result<InformerCore::Decoded> {
-      Result<Ptr> object = part(value);
+  /// Of an object that cannot be decoded, what `part` makes of it is kept, as if it were one, in
+  /// place of the stored older version, null where there is none; an error: that stays. The part's
+  /// resourceVersion is 1, so that a write that is based on it is a conflict. Call it before run().
+  void keep_part(std::function<Result<Ptr>(const Json&, const T* stored)> part) {
+    core_.keep_part([part = std::move(part)](const Json& value,
+                                             const void* stored) -> Result<InformerCore::Decoded> {
+      Result<Ptr> object = part(value, static_cast<const T*>(stored));
       if (!object) return object.error();
       return decoded(std::move(*object), 0);
     });

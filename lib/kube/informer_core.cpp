@@ -95,6 +95,7 @@ InformerCore::InformerCore(InformerDeps deps, api::ResourceInfo resource, Inform
       decode_(std::move(decode)),
       type_(type),
       page_limit_(options_.page_limit),
+      held_(deps_.client.held()),
       synced_(deps_.executor),
       anew_(deps_.executor) {}
 
@@ -198,7 +199,10 @@ Task<Status> InformerCore::follow() {
   // Our own writes were observed from their answers and come back as known events.
   if (!with_list) stream->read_lean([this](const Outline& object) { return is_stored(object); });
   Listing initial;
-  co_return co_await read_until_silent(std::move(*stream), with_list ? &initial : nullptr);
+  const Status watched =
+      co_await read_until_silent(std::move(*stream), with_list ? &initial : nullptr);
+  set_held(in_store());
+  co_return watched;
 }
 
 bool InformerCore::is_stored(const Outline& object) const {
@@ -218,24 +222,28 @@ Task<Status> InformerCore::fill_from_list() {
   options.last = looks_ > 0;
   ++lists_begun_;
   Listing listing;
-  Status named = ok();
+  Status fits = ok();
   const OnItem add = [&](const Json& item, std::size_t bytes) {
-    if (named) named = check_name(key_of(item));
-    if (named) add_to(&listing, item, bytes);
+    if (fits) fits = check_name(key_of(item));
+    if (fits) add_to(&listing, item, bytes);
+    if (fits) fits = check_read(listing);
   };
   auto version = co_await deps_.client.list_raw(resource_, options_.ns, options, add);
   if (!version && version.error().code() == Errc::gone && options.limit != 0) {
     // Paging took longer than the server keeps a snapshot: list again without pages.
     listing = Listing();
-    named = ok();
+    fits = ok();
     options.limit = 0;
     version = co_await deps_.client.list_raw(resource_, options_.ns, options, add);
   }
   note_page(version ? std::nullopt : std::optional(version.error().code()));
+  if (version && fits) {
+    ++health_.lists;
+    replace_store(std::move(listing), std::move(*version));
+  }
+  set_held(in_store());
   if (!version) co_return version.error();
-  if (!named) co_return named.error().within("list of " + resource_.group_resource());
-  ++health_.lists;
-  replace_store(std::move(listing), std::move(*version));
+  if (!fits) co_return fits.error().within("list of " + resource_.group_resource());
   co_return ok();
 }
 
@@ -354,10 +362,7 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
     }
     take_event(**event, initial);
     if (initial && ends_initial_events(**event)) initial = nullptr;
-    const Status within_limits =
-        initial
-            ? check_limits(initial->objects.size() + initial->undecodable.size(), initial->bytes)
-            : check_store();
+    const Status within_limits = initial ? check_read(*initial) : check_store();
     if (!within_limits) {
       version_.clear();  // from now on the store would miss something
       co_return within_limits;
@@ -381,23 +386,39 @@ void InformerCore::take_event(const WatchEvent& event, Listing* initial) {
   add_to(initial, *event.object, event.bytes);
 }
 
-Status InformerCore::check_limits(std::size_t objects, std::size_t bytes) const {
+void InformerCore::set_held(Held mine) {
+  held_->objects += mine.objects - counted_.objects;
+  held_->bytes += mine.bytes - counted_.bytes;
+  counted_ = mine;
+}
+
+/// Whether this informer may hold so much, beside the others.
+Status InformerCore::check_limits(Held mine) const {
   const ListLimits& limits = deps_.client.config().list_limits;
-  if (objects > limits.objects_max) return limits.beyond_objects();
-  if (bytes > limits.bytes_max) return limits.beyond_bytes();
+  const Held others{held_->objects - counted_.objects, held_->bytes - counted_.bytes};
+  if (others.objects + mine.objects > limits.objects_max) return limits.beyond_objects();
+  if (others.bytes + mine.bytes > limits.bytes_max) return limits.beyond_bytes();
   return ok();
 }
 
-Status InformerCore::check_store() const {
-  return check_limits(store_.size() + undecodable_.size(), bytes_);
+Status InformerCore::check_read(const Listing& listing) {
+  set_held({listing.objects.size() + listing.undecodable.size(), listing.bytes});
+  return check_limits(counted_);
+}
+
+Status InformerCore::check_store() {
+  set_held(in_store());
+  return check_limits(counted_);
 }
 
 /// Whether the store has room for it.
 Status InformerCore::check_observed(const Decoded& written, const Entry* stored) const {
   const Status named = check_name(written.key);
   if (!named) return named;
-  return check_limits(store_.size() + undecodable_.size() + (stored ? 0 : 1),
-                      bytes_ - (stored ? stored->bytes : 0) + written.bytes);
+  Held with = in_store();
+  with.objects += stored ? 0 : 1;
+  with.bytes += written.bytes - (stored ? stored->bytes : 0);
+  return check_limits(with);
 }
 
 // --- failures and health ---
@@ -495,7 +516,8 @@ void InformerCore::add_to(Listing* listing, const Json& item, std::size_t bytes)
     api::ObjectKey key = key_of(item);
     note_undecodable(key, decoded.error());
     listing->objects.erase(key);
-    if (auto part = part_of(item, bytes)) listing->parts.insert_or_assign(key, std::move(*part));
+    if (auto part = part_of(key, item, bytes))
+      listing->parts.insert_or_assign(key, std::move(*part));
     listing->undecodable.insert_or_assign(std::move(key), limited(decoded.error()));
     return;
   }
@@ -542,8 +564,7 @@ void InformerCore::replace_store(Listing listing, std::string version) {
     if (!same) replace(key, &stored, std::move(entry), &changes);
   }
   for (auto& [key, part] : listing.parts) {
-    const bool known = store_.find(key) || !listing.undecodable.contains(key);
-    if (!known) put(key, std::move(part), &changes);
+    if (listing.undecodable.contains(key)) replace(key, &store_[key], std::move(part), &changes);
   }
   replace_unreadable(std::move(listing.undecodable));
   version_ = reached_ = std::move(version);
@@ -575,8 +596,8 @@ void InformerCore::apply(const WatchEvent& event) {
       const api::ObjectKey key = key_of(*event.object);
       note_undecodable(key, decoded.error());
       set_unreadable(key, decoded.error());
-      auto part = store_.find(key) ? std::nullopt : part_of(*event.object, event.bytes);
-      if (part) put(key, std::move(*part), &changes);
+      auto part = part_of(key, *event.object, event.bytes);
+      if (part) replace(key, &store_[key], std::move(*part), &changes);
       return notify(changes);
     }
     set_readable(decoded->key);
@@ -586,10 +607,12 @@ void InformerCore::apply(const WatchEvent& event) {
   notify(changes);
 }
 
-std::optional<InformerCore::Entry> InformerCore::part_of(const Json& object,
+std::optional<InformerCore::Entry> InformerCore::part_of(const api::ObjectKey& key,
+                                                         const Json& object,
                                                          std::size_t bytes) const {
   if (!part_) return std::nullopt;
-  Result<Decoded> decoded = part_(object);
+  const Entry* stored = store_.find(key);
+  Result<Decoded> decoded = part_(object, stored ? stored->object.get() : nullptr);
   if (!decoded) return std::nullopt;
   return Entry{std::move(decoded->object), std::move(decoded->resource_version), bytes};
 }
@@ -657,6 +680,7 @@ void InformerCore::observe(Decoded written) {
       Entry{std::move(written.object), std::move(written.resource_version), written.bytes,
             lists_begun_},
       &changes);
+  set_held(in_store());
   notify(changes);
   rouse();
 }
@@ -666,6 +690,7 @@ void InformerCore::observe_absent(const api::ObjectKey& key, const Object& befor
   set_readable(key);
   std::vector<Change> changes;
   erase(key, Absence::read, &changes);
+  set_held(in_store());
   notify(changes);
 }
 

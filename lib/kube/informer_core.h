@@ -82,8 +82,9 @@ enum class Absence {
 
 /// Informer without its type: see informer.h.
 ///
-/// The server is not trusted with our memory or time. What it sends stays within the ListLimits of
-/// the client and has names of at most 253 bytes, or the informer is not connected and says so. A
+/// The server is not trusted with our memory or time. What it sends to all informers of a client
+/// stays within the client's ListLimits and has names of at most 253 bytes, or the informer that it
+/// is sent to is not connected and says so. A
 /// watch is progress when it lasts, not when it brings an event: one that ends at once, again and
 /// again, backs off, and so do lists that a 410 asks for soon after the one before.
 class InformerCore {
@@ -96,6 +97,7 @@ class InformerCore {
     std::size_t bytes = 0;  ///< of its text; for observe()
   };
   using Decode = std::function<Result<Decoded>(const Json&)>;
+  using Part = std::function<Result<Decoded>(const Json&, const void* stored)>;
   using IndexFunction = std::function<std::vector<std::string>(const void*)>;
   /// What is known of the type of the objects.
   struct TypeInfo {
@@ -110,6 +112,7 @@ class InformerCore {
   InformerCore(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
                Decode decode, TypeInfo type);
   InformerCore(const InformerCore&) = delete;
+  ~InformerCore() { set_held({}); }
 
   Task<> run();
   /// run() ends soon, whatever it waits for.
@@ -138,7 +141,7 @@ class InformerCore {
     unreadable_handlers_.push_back(std::move(handler));
   }
   /// See ObjectInformer::keep_part.
-  void keep_part(Decode decode) { part_ = std::move(decode); }
+  void keep_part(Part part) { part_ = std::move(part); }
 
   Object get(const api::ObjectKey& key) const;
   std::size_t size() const { return store_.size(); }
@@ -205,8 +208,11 @@ class InformerCore {
   Task<Result<WatchStream>> open_watch(bool with_list);
   Task<Status> read_until_silent(WatchStream stream, Listing* initial);
   Task<Status> read_events(WatchStream* stream, Listing* initial);
-  Status check_limits(std::size_t objects, std::size_t bytes) const;
-  Status check_store() const;
+  void set_held(Held mine);
+  Held in_store() const { return {store_.size() + undecodable_.size(), bytes_}; }
+  Status check_limits(Held mine) const;
+  Status check_read(const Listing& listing);
+  Status check_store();
   Status check_observed(const Decoded& written, const Entry* stored) const;
   Duration retry_delay(const Error& failure);
   bool says_absent(const Error& failure) const;
@@ -220,7 +226,8 @@ class InformerCore {
   /// Unless the store has a newer version.
   void put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes);
   /// What is to be kept of an object that cannot be decoded, if there is anything.
-  std::optional<Entry> part_of(const Json& object, std::size_t bytes) const;
+  std::optional<Entry> part_of(const api::ObjectKey& key, const Json& object,
+                               std::size_t bytes) const;
   bool same_version(const Entry& stored, const Entry& entry) const;
   void replace(const api::ObjectKey& key, Entry* stored, Entry entry, std::vector<Change>* changes);
   void erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes);
@@ -239,7 +246,7 @@ class InformerCore {
   api::ResourceInfo resource_;
   InformerOptions options_;
   Decode decode_;
-  Decode part_;  ///< may be null
+  Part part_;  ///< may be null
   TypeInfo type_;
   api::ObjectMap<Entry> store_;
   std::map<api::ObjectKey, Error> undecodable_;
@@ -255,6 +262,8 @@ class InformerCore {
   std::optional<SteadyPoint> told_;      ///< when a list, an event or a bookmark last came
   SteadyPoint opened_{};                 ///< when the watch was opened
   std::size_t bytes_ = 0;                ///< of the texts of what the store holds
+  std::shared_ptr<Held> held_;           ///< by all informers of the client
+  Held counted_;                         ///< what this one adds to it
   std::uint32_t lists_begun_ = 0;        ///< see Entry::observed_in
   int absent_answers_ = 0;               ///< in a row: that there is no such resource
   int relists_ = 0;                      ///< that a 410 asked for, each soon after the one before

@@ -360,6 +360,40 @@ TEST_F(InformerTest, TheBytesOfTheStoreAreLimited) {
   EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
 }
 
+TEST_F(InformerTest, TheInformersOfAClientHoldNoMoreThanItsLimitsTogether) {
+  limit({.bytes_max = 2000});
+  server.answer(200, list_text("10", {thing_json("a", "1", std::string(1000, 'r'))}));
+  auto watch = server.answer_watch();
+  begin();
+  EXPECT_TRUE(informer->health().connected);
+  server.answer(200, list_text("10", {thing_json("b", "1", std::string(1000, 'r'))}));
+  InformerOptions soon;
+  soon.over_limit_retry = 10s;
+  auto second = std::make_unique<Informer<Thing>>(deps(), soon);
+  scope.spawn("second", second->run());
+  world.settle();
+  ASSERT_TRUE(second->health().last_error);
+  EXPECT_EQ(second->health().last_error->code(), Errc::too_large);
+  EXPECT_TRUE(informer->health().connected) << "the first one has what it had";
+  // Once that has less, the other one may have more.
+  watch->push(event_line("DELETED", thing_json("a", "11")));
+  server.answer(200, list_text("12", {thing_json("b", "1", std::string(1000, 'r'))}));
+  (void)server.answer_watch();
+  world.run_for(15s);
+  EXPECT_TRUE(second->health().connected);
+  EXPECT_EQ(limited->held()->objects, 1u);
+  second->observe(large_thing("b", "13", 1700));
+  world.settle();
+  EXPECT_GT(limited->held()->bytes, 1700u);
+  EXPECT_LT(limited->held()->bytes, 2000u);
+  scope.stop();
+  world.settle();
+  second.reset();
+  informer.reset();
+  EXPECT_EQ(limited->held()->objects, 0u);
+  EXPECT_EQ(limited->held()->bytes, 0u);
+}
+
 TEST_F(InformerTest, AnObservedObjectThatIsTooMuchIsNotKept) {
   limit({.bytes_max = 2000});
   server.answer(200, list_text("10", {thing_json("a", "1")}));
@@ -604,11 +638,13 @@ TEST_F(InformerTest, APartOfAnObjectThatCannotBeDecodedMayBeKept) {
   server.answer(200, list_text("10", {thing_json("a", "1"), broken("b", "2"), broken("x", "3")}));
   auto watch = server.answer_watch();
   informer = std::make_unique<Informer<Thing>>(deps(), options());
-  informer->keep_part([](const Json& value) -> Result<std::shared_ptr<const Thing>> {
+  using Part = Result<std::shared_ptr<const Thing>>;
+  informer->keep_part([](const Json& value, const Thing* stored) -> Part {
     Json known = value;
     known["spec"]["color"] = "some";
     known["metadata"]["resourceVersion"] = "1";
-    if (known["metadata"]["name"] == "x") return Error(Errc::not_found, "nothing of it");
+    const auto name = known["metadata"]["name"].get<std::string>();
+    if (name == "x" || (name != "d" && stored)) return Error(Errc::not_found, "nothing of it");
     return std::make_shared<const Thing>(*api::from_json<Thing>(known));
   });
   scope.spawn("informer", informer->run());
@@ -627,6 +663,16 @@ TEST_F(InformerTest, APartOfAnObjectThatCannotBeDecodedMayBeKept) {
   world.settle();
   EXPECT_EQ(contents(), "a@1 b@14 ");
   EXPECT_FALSE(informer->unreadable(api::ObjectKey("ns", "b")));
+  // A part may take the place of what was stored, also when a list brings it.
+  watch->push(event_line("ADDED", thing_json("d", "16")));
+  world.settle();
+  server.answer(200, list_text("20", {thing_json("a", "1"), broken("d", "17")}));
+  (void)server.answer_watch();
+  informer->list_anew();
+  world.settle();
+  EXPECT_EQ(contents(), "a@1 d@1 ");
+  EXPECT_EQ(informer->get(api::ObjectKey("ns", "d"))->color, "some");
+  EXPECT_TRUE(informer->unreadable(api::ObjectKey("ns", "d")));
 }
 
 TEST_F(InformerTest, OwnWritesAreSeenAtOnceAndOnlyOnce) {

@@ -136,11 +136,11 @@ struct Integrations {
   bool enabled(std::string_view framework) const;
 };
 
-/// How much of one kind a worker may make the hub keep: `objects` of it, `bytes` of their JSON, in
-/// lists of at most `pages` of 500 objects; in smaller pages, of as many as that may hold.
+/// How much a worker may make the hub keep: `objects`, `bytes` of their JSON, in lists of at most
+/// `pages` of 500 objects; in smaller pages, of as many as that may hold.
 struct WorkerLimits {
   std::int64_t objects = 100'000;
-  std::int64_t bytes = 512 << 20;
+  std::int64_t bytes = 128 << 20;
   std::int64_t pages = 2'000;
 };
 

@@ -107,6 +107,7 @@ multiKueue:
   dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental
   incrementalDispatcherConfig: {stepSize: 5}
   removalBrake: {sharePercent: 20, atLeast: 3}
+  workerLimits: {objects: 7, bytes: 2000000, pages: 5}
   externalFrameworks: [{name: Bar.v1.example.com}]
   clusterProfile:
     accessProviders:
@@ -153,6 +154,9 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   EXPECT_EQ(c->multi_kueue.incremental_step_size, 5);
   EXPECT_EQ(c->multi_kueue.brake_share_percent, 20);
   EXPECT_EQ(c->multi_kueue.brake_at_least, 3);
+  EXPECT_EQ(c->multi_kueue.worker_limits.objects, 7);
+  EXPECT_EQ(c->multi_kueue.worker_limits.bytes, 2'000'000);
+  EXPECT_EQ(c->multi_kueue.worker_limits.pages, 5);
   EXPECT_EQ(c->fair_sharing->preemption_strategies.size(), 1u);
   EXPECT_EQ(c->admission_fair_sharing->usage_sampling_interval, 5min);
   EXPECT_EQ(c->admission_fair_sharing->resource_weights.at("cpu"), 2.5);
@@ -332,6 +336,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"brake_below_zero", "multiKueue: {removalBrake: {sharePercent: -1}}",
              "multiKueue.removalBrake.sharePercent: Invalid value: -1: must be greater than or "
              "equal to 0"},
+        Case{"bytes_of_a_worker", "multiKueue: {workerLimits: {bytes: 1000}}",
+             "multiKueue.workerLimits.bytes: Invalid value: 1000: must be greater than or equal to "
+             "1048576"},
         Case{"accounts", "multiKueue: {managedClusters: {accounts: Make}}",
              "multiKueue.managedClusters.accounts: Unsupported value: \"Make\": supported values: "
              "\"Request\", \"Use\""},

@@ -238,6 +238,47 @@ TEST_F(Certainty, AStandbyThatSawAWorkloadWaitLeavesItsJobAlone) {
   EXPECT_EQ(condition_of("j", "Evicted"), "");
 }
 
+TEST_F(Certainty, AStandbyThatSawAWorkloadWaitGivesItsQuotaToNoOtherWhenItCannotBeRead) {
+  start_with_queues();
+  accept_newer_workloads(cluster_);
+  const auto started = [&](const char* name) { return !job(name).spec.suspend.value_or(true); };
+  cluster_.set_stop_policy("Hold");
+  apply(job_yaml("j", 4));
+  until("it waits", [&] { return workload_of("j").has_value(); });
+  settle();
+  start_standby();
+  cluster_.set_stop_policy("None");
+  until("it runs", [&] { return started("j"); });
+  const api::ObjectKey workload = workload_of("j")->metadata.key();
+  make_unreadable(cluster_, workload);
+  fail_over();
+  apply(job_yaml("k"));
+  settle(1min);
+  EXPECT_FALSE(started("k")) << "all quota is the other one's";
+  EXPECT_TRUE(started("j"));
+  complete_job("j", 4);
+  make_readable(cluster_, workload);
+  until("the other one runs", [&] { return started("k"); });
+}
+
+TEST_F(Certainty, WhatCannotBeReadIsNotWrittenAgainAndAgain) {
+  start_with_queues();
+  accept_newer_workloads(cluster_);
+  apply(job_yaml("j"));
+  until("it runs", [&] { return !job("j").spec.suspend.value_or(true); });
+  const api::ObjectKey workload = workload_of("j")->metadata.key();
+  manager_.reset();
+  make_unreadable(cluster_, workload);
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload, R"({"spec":{"active":false}})"));
+  start_manager();
+  manager_->requests.clear();
+  settle(10min);
+  EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 0);
+  EXPECT_EQ(manager_->requests.count("get", "workloads"), 0);
+  make_readable(cluster_, workload);
+  until("it is stopped", [&] { return job("j").spec.suspend.value_or(false); });
+}
+
 /// Another replica may be luckier, and one that starts anew is not ready while it cannot list.
 TEST_F(Certainty, AStandbyThatCannotListOneKindDoesNotLead) {
   start_all({"east"});

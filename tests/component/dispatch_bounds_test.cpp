@@ -64,6 +64,51 @@ TEST_F(DispatchBounds, ARaceIsToldFromItsBeginningAndForNoWriteOfItsOwn) {
   EXPECT_THAT(dispatched(), StartsWith("False Racing"));
 }
 
+TEST_F(DispatchBounds, NothingIsToldOfARaceBeforeTheOtherChecksAreReady) {
+  start_all({"east", "west"});
+  hold_all();
+  apply_check();
+  set_check_active(true);
+  ASSERT_TRUE(cluster_.patch(
+      api::ClusterQueue::resource, api::ObjectKey("cq"),
+      R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"mk"},{"name":"checked"}]}}})"));
+  settle();
+  apply(remote_job_yaml("j"));
+  settle(5min);
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), StartsWith("True"));
+  EXPECT_EQ(dispatched(), "");
+  const api::ObjectKey key = workload_of("j")->metadata.key();
+  Json states = cluster_.get(api::Workload::resource, key)["status"]["admissionChecks"];
+  for (Json& state : states) {
+    if (state["name"] == "checked") state["state"] = "Ready";
+    state["lastTransitionTime"] = format_rfc3339(world_.now());
+  }
+  const Json ready = {{"status", {{"admissionChecks", states}}}};
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key, dump_json(ready), "status"));
+  settle(2min);
+  EXPECT_THAT(dispatched(), StartsWith("False Racing"));
+}
+
+/// A MultiKueueConfig that is gone holds a race up, and so says the Workload.
+TEST_F(DispatchBounds, ARaceWithoutItsConfigIsTold) {
+  start_all({"east", "west"});
+  hold_all();
+  apply(remote_job_yaml("j"));
+  settle(2min);
+  const Json config = cluster_.get(api::MultiKueueConfig::resource, api::ObjectKey("all"));
+  ASSERT_TRUE(cluster_.remove(api::MultiKueueConfig::resource, api::ObjectKey("all")));
+  settle();
+  EXPECT_THAT(dispatched(), StartsWith("False ConfigMissing"));
+  apply(dump_json(Json{{"apiVersion", config["apiVersion"]},
+                       {"kind", config["kind"]},
+                       {"metadata", {{"name", "all"}}},
+                       {"spec", config["spec"]}}));
+  settle();
+  EXPECT_THAT(dispatched(), StartsWith("False Racing"));
+  for (auto& [name, worker] : workers_) worker.cluster->set_stop_policy("None");
+  until("it runs", [&] { return job("j").status.active == 1; });
+}
+
 TEST_F(DispatchBounds, AnExternalDispatcherThatNominatesNoneIsTold) {
   manager::CoreConfig config;
   config.dispatch.plan.nomination.dispatcher = placement::Dispatcher::external;

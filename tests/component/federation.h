@@ -115,22 +115,6 @@ spec:
     return yaml.insert(yaml.find(none) + none.size(),
                        "sandbox.regatta.dev/run-seconds: \"" + std::to_string(seconds) + "\"");
   }
-  /// From now on the cluster has objects of a newer version of Kueue: conditions may have another
-  /// status than this version knows.
-  void accept_newer(TestCluster& cluster, const api::ResourceInfo& resource) {
-    static const api::ResourceInfo crds{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
-                                        "customresourcedefinitions", false};
-    const api::ObjectKey name(resource.group_resource());
-    Json crd = cluster.get(crds, name);
-    for (Json& version : crd["spec"]["versions"]) {
-      version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
-             ["items"]["properties"]["status"]
-                 .erase("enum");
-    }
-    const Json patch = {{"spec", {{"versions", crd["spec"]["versions"]}}}};
-    ASSERT_TRUE(cluster.patch(crds, name, dump_json(patch)));
-    settle();
-  }
   /// A copy that no hub has sent, of a Workload of the hub, with a condition.
   void make_up_copy(TestCluster& there, const api::ObjectKey& of, const std::string& name,
                     const std::string& type, const std::string& status) {

@@ -62,6 +62,22 @@ spec: {clusterQueue: cq}
     start_manager(std::move(config));
     settle();
   }
+  /// From now on the cluster has objects of a newer version of Kueue: conditions may have another
+  /// status than this version knows.
+  void accept_newer(TestCluster& cluster, const api::ResourceInfo& resource) {
+    static const api::ResourceInfo crds{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                                        "customresourcedefinitions", false};
+    const api::ObjectKey name(resource.group_resource());
+    Json crd = cluster.get(crds, name);
+    for (Json& version : crd["spec"]["versions"]) {
+      version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
+             ["items"]["properties"]["status"]
+                 .erase("enum");
+    }
+    const Json patch = {{"spec", {{"versions", crd["spec"]["versions"]}}}};
+    ASSERT_TRUE(cluster.patch(crds, name, dump_json(patch)));
+    settle();
+  }
   /// The AdmissionCheck `checked`, whose controller is the test.
   void apply_check() {
     apply(R"(

@@ -395,6 +395,30 @@ TEST_F(PlacedPods, APodThatIsMadeAgainDoesNotFailForTheOneBefore) {
   until("failed", [&] { return phase() == "Failed"; });
 }
 
+TEST_F(PlacedPods, AWorkloadThatCannotBeReadKeepsNoOtherOneOnALostNode) {
+  start("2xCPU");
+  for (const std::string name : {"a", "b"}) {
+    apply(with(placed_job(name, 1, anywhere), "cpu: \"10\"", "cpu: \"4\""));
+    until("it runs", [&] { return placed(name) == 1; });
+  }
+  const std::string host = nodes_of("a")[0];
+  ASSERT_EQ(nodes_of("b")[0], host);
+  const api::ObjectKey workload = workload_of("a")->metadata.key();
+  ASSERT_LT(workload, workload_of("b")->metadata.key());
+  manager_.reset();
+  accept_newer(cluster_, api::Workload::resource);
+  Json conditions = cluster_.get(api::Workload::resource, workload)["status"]["conditions"];
+  conditions.push_back(conditions.front());
+  conditions.back()["type"] = "FromTheFuture";
+  conditions.back()["status"] = "Perhaps";
+  const Json patch = {{"status", {{"conditions", conditions}}}};
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload, dump_json(patch), "status"));
+  start_manager();
+  set_ready(host, false);
+  until("the other one has a place elsewhere",
+        [&] { return placed("b") == 1 && nodes_of("b")[0] != host; });
+}
+
 TEST_F(PlacedPods, WithoutAnotherNodeTheWorkloadIsEvicted) {
   start("4xCPU");
   apply(placed_job("j", 4, one_rack));

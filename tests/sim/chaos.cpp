@@ -152,6 +152,7 @@ Task<> Chaos::set_right() {
       co_await write_secret(hub, worker);
     }
     co_await list_clusters(hub);
+    co_await hub->apply(multikueue_check());
     Json checks = Json::array({{{"name", "multikueue"}}});
     if (has(Trouble::other_checks)) checks.push_back({{"name", "other"}});
     const Json queue = {
@@ -280,7 +281,7 @@ Task<> Chaos::partition() {
 Task<> Chaos::noise() {
   const auto most = [&](double limit) { return rng_.chance(0.5) ? 0 : rng_.unit() * limit; };
   LinkFaults* link = any_worker()->own_link.get();
-  const auto which = rng_.between(0, 2);
+  const auto which = rng_.between(0, 3);
   if (which == 0) link = any_hub()->own_link.get();
   if (which == 1) link = &any_worker()->link_from(any_hub()->name());
   link->drop_before = most(0.15);
@@ -357,7 +358,7 @@ Task<> Chaos::restore_worker() {
 }
 
 Task<> Chaos::restore_hub() {
-  co_await restore(any_hub(), false);
+  co_await restore(any_hub(), rng_.chance(0.5));
 }
 
 // --- users of the hub ---
@@ -441,8 +442,25 @@ Task<> Chaos::stop_queue() {
   co_await hub->edit(queue_resource, key, go);
 }
 
+/// A Job of a fixed size gets another one, which is another Job to its worker.
+Task<> Chaos::resize_job(SimCluster* hub) {
+  auto all = jobs_of(hub);
+  std::erase_if(all, [](const apiserver::StoredPtr& job) {
+    const bool plain = job->value().value("kind", "") == "Job" && !is_elastic(job->value());
+    return !plain || !outcome_of(job->value()).empty();
+  });
+  if (all.empty()) co_return;
+  const auto job = all[std::size_t(rng_.between(0, std::int64_t(all.size()) - 1))];
+  const Json patch = {{"spec", {{"parallelism", rng_.between(1, 3)}}}};
+  co_await hub->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
+}
+
 Task<> Chaos::edit_job() {
   SimCluster* hub = any_hub();
+  if (rng_.chance(0.3)) {
+    co_await resize_job(hub);
+    co_return;
+  }
   const auto job = any_job(hub);
   if (!job) co_return;
   const Json patch = {
@@ -471,9 +489,22 @@ Task<> Chaos::list_clusters(SimCluster* hub) {
   for (SimCluster* worker : deps_.workers) {
     if (!unlisted_[hub->name()].contains(worker->name())) names.push_back(worker->name());
   }
-  const Json patch = {{"spec", {{"clusters", names}}}};
+  const Json spec = {{"clusters", names}};
+  const Json patch = {{"spec", spec}};
   const api::ObjectKey key("all");
   co_await hub->edit(config_resource, key, patch);
+  co_await hub->apply(make_kueue("MultiKueueConfig", "all", spec));
+}
+
+/// A user deletes the MultiKueueConfig, and creates it again.
+Task<> Chaos::lose_config(SimCluster* hub) {
+  const std::string what = "config of " + hub->name();
+  if (!busy_.insert(what).second) co_return;
+  const api::ObjectKey key("all");
+  co_await hub->remove(config_resource, key);
+  co_await wait(1000, 20000);
+  co_await list_clusters(hub);
+  busy_.erase(what);
 }
 
 Task<> Chaos::change_config() {
@@ -492,6 +523,8 @@ Task<> Chaos::change_config() {
     auto& unlisted = unlisted_[hub->name()];
     unlisted.erase(unlisted.find(worker->name()));
     co_await list_clusters(hub);
+  } else if (which == 3) {
+    co_await lose_config(hub);
   } else if (which == 1) {
     co_await hub->remove(cluster_resource, cluster);
     co_await wait(1000, 20000);
@@ -505,8 +538,23 @@ Task<> Chaos::change_config() {
   busy_.erase(what);
 }
 
+/// A user deletes the check of MultiKueue, and creates it again.
+Task<> Chaos::lose_check(SimCluster* hub) {
+  const std::string what = "checks of " + hub->name();
+  if (!busy_.insert(what).second) co_return;
+  const api::ObjectKey key("multikueue");
+  co_await hub->remove(api::AdmissionCheck::resource, key);
+  co_await wait(1000, 10000);
+  co_await hub->apply(multikueue_check());
+  busy_.erase(what);
+}
+
 Task<> Chaos::swap_check() {
   SimCluster* hub = any_hub();
+  if (rng_.chance(0.4)) {
+    co_await lose_check(hub);
+    co_return;
+  }
   const auto queue =
       hub->server().store().find_shelf("clusterqueues.kueue.x-k8s.io")->find("", "cq");
   const Json checks = at_or_null(queue->value().at("spec"), "admissionChecksStrategy");

@@ -65,9 +65,12 @@ class Chaos {
   Task<> deactivate();
   Task<> stop_queue();
   Task<> edit_job();
+  Task<> resize_job(SimCluster* hub);
   Task<> scale_job();
   Task<> change_config();
+  Task<> lose_config(SimCluster* hub);
   Task<> swap_check();
+  Task<> lose_check(SimCluster* hub);
   Task<> move_server();
   Task<> refuse_jobs();
   Task<> change_remote_job();

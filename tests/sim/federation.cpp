@@ -168,7 +168,7 @@ struct Federation {
     if (scenario.has(Trouble::job_kinds)) queue.pool = hub->name();
     if (scenario.has(Trouble::other_checks)) queue.checks.push_back("other");
     std::vector<Json> objects = make_queues(queue);
-    objects.push_back(make_check("multikueue", "kueue.x-k8s.io/multikueue"));
+    objects.push_back(multikueue_check());
     if (scenario.has(Trouble::other_checks)) {
       objects.push_back(make_check("other", "simulation/other"));
     }
@@ -306,6 +306,7 @@ struct Federation {
     result.bound = options.give_up.value_or(scenario.progress_bound());
     world.run_for(result.bound, [this] { return over(); });
     result.took = world.steady() - began;
+    for (const auto& invariant : invariants) invariant->at_bound();
     if (history.violations().empty()) {
       // Everything that is still under way must leave the stores as they are.
       world.run_for(30s, [this] {

@@ -417,7 +417,8 @@ void History::hub_configuration(const Changed& c) {
   if (c.author.role != Role::user || !c.previous) return;
   if (c.resource == "multikueueconfigs.kueue.x-k8s.io") {
     for (const std::string& worker : workers_) {
-      const bool gone = c.type == ChangeType::deleted || !lists(c.object->value(), worker);
+      // A config that is gone says nothing about the worker that runs a Job.
+      const bool gone = !removed(c) && !lists(c.object->value(), worker);
       if (gone && lists(c.previous->value(), worker)) {
         excuse(c.cluster, "no longer listed:", worker);
       }

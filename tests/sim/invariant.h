@@ -46,6 +46,8 @@ class Invariant {
   virtual void run_over(const Run&) {}
   /// After each step.
   virtual void stepped() {}
+  /// When the progress bound is over, or all has ended before.
+  virtual void at_bound() {}
   /// When nothing happens any more.
   virtual void at_rest() {}
 

@@ -287,6 +287,12 @@ class CleanEnd final : public Invariant {
     if (!outcome_of(c.object->value()).empty()) check_job(c.cluster, c.object->value());
   }
 
+  /// Each Job ends within a time that follows from the configuration.
+  void at_bound() override {
+    if (every_job_ended(history_)) return;
+    for (const std::string& hub : history_.hubs()) check_hub(hub);
+  }
+
   /// Everything has ended, so no queue may count a waiting workload or reserved quota, and workers
   /// hold nothing.
   void at_rest() override {

@@ -169,6 +169,10 @@ Json make_check(const std::string& name, const std::string& controller) {
   return make_kueue("AdmissionCheck", name, std::move(spec));
 }
 
+Json multikueue_check() {
+  return make_check("multikueue", "kueue.x-k8s.io/multikueue");
+}
+
 std::vector<Json> make_queues(const QueueOptions& options) {
   Json spec = {{"namespaceSelector", Json::object()},
                {"resourceGroups",

@@ -48,6 +48,8 @@ std::string token_in(const Json& secret);
 inline constexpr const char* select_clusters = "multikueue.regatta.dev/select-clusters";
 Json make_cluster(const std::string& name);
 Json make_check(const std::string& name, const std::string& controller);
+/// The check that sends workloads to workers.
+Json multikueue_check();
 
 struct QueueOptions {
   int cpus = 0;

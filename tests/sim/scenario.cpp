@@ -217,14 +217,16 @@ Duration Scenario::progress_bound() const {
                         has(Trouble::losses);
   Duration bound = faults_end + (silences ? 3 * (180s + 30s) : 0s);
   if (has(Trouble::garbage)) bound += 90s;  // until the server is exchanged
+  // A worker that refused a Job is passed over for ten minutes.
+  if (has(Trouble::refusals) || has(Trouble::lasting_refusals)) bound += 10min;
   // A Workload that lost its place again and again pauses for five minutes at most.
   bound += 5min;
   bound += worker_lost_timeout + round * std::int64_t(workers.size());
   // All work on the last worker that is left, and each Job once more after a loss.
   for (const auto& [hub, list] : jobs) {
     for (const JobSpec& job : list) {
-      // One that is elastic may have shrunk to a single pod.
-      const int pods = job.elastic ? 1 : job.pods;
+      // Its user may have shrunk it to a single pod.
+      const int pods = job.elastic || has(Trouble::edits) ? 1 : job.pods;
       bound += job.after +
                2 * (job.runs * pods / worker_cpus + 1s) * std::int64_t(job.completions / pods);
     }

@@ -1,0 +1,65 @@
+#include "clusters/quota_part.h"
+
+#include "lib/api/codec.h"
+#include "lib/api/kueue.h"
+#include "lib/api/meta.h"
+#include "lib/api/names.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::clusters {
+namespace {
+
+bool is_readable(const char* section, const std::string& name, const Json& field) {
+  const Json alone = {{section, {{name, field}}}};
+  return api::from_json<api::Workload>(alone).has_value();
+}
+
+/// What can be read of `spec` or `status`.
+Json readable_part(const Json& value, const char* section) {
+  Json out = Json::object();
+  const auto found = value.find(section);
+  if (found == value.end() || !found->is_object()) return out;
+  for (const auto& [name, field] : found->items()) {
+    if (is_readable(section, name, field)) {
+      out[name] = field;
+      continue;
+    }
+    if (!field.is_array()) continue;
+    for (const Json& one : field) {
+      if (is_readable(section, name, Json::array({one}))) out[name].push_back(one);
+    }
+  }
+  return out;
+}
+
+bool holds_quota(const api::Workload& workload) {
+  const api::Conditions& conditions = workload.status.conditions;
+  return workload.status.admission && api::is_true(conditions, api::conditions::quota_reserved) &&
+         !api::is_true(conditions, api::conditions::finished);
+}
+
+}  // namespace
+
+Result<jobs::WorkloadPtr> part_with_quota(const Json& value, const api::Workload* stored) {
+  if (stored && holds_quota(*stored)) {
+    return Error(Errc::not_found, "an older version holds the quota");
+  }
+  Json known = value;
+  for (const char* section : {"spec", "status"}) known[section] = readable_part(value, section);
+  Result<api::Workload> part = api::from_json<api::Workload>(known);
+  if (!part) return part.error();
+  api::Conditions& conditions = part->status.conditions;
+  if (!api::find_condition(conditions, api::conditions::quota_reserved)) {
+    api::Condition reserved;
+    reserved.type = api::conditions::quota_reserved;
+    reserved.status = api::ConditionStatus::True;
+    reserved.reason = api::reasons::quota_reserved;
+    conditions.push_back(std::move(reserved));
+  }
+  if (!holds_quota(*part)) return Error(Errc::not_found, "it holds no quota");
+  part->metadata.resource_version = "1";
+  return std::make_shared<const api::Workload>(std::move(*part));
+}
+
+}  // namespace regatta::clusters

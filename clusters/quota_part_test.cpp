@@ -1,0 +1,85 @@
+#include "clusters/quota_part.h"
+
+#include "lib/api/kueue.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regatta::clusters {
+namespace {
+
+Json admitted() {
+  return Json::parse(R"({
+    "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+    "metadata": {"name": "w", "namespace": "team", "uid": "u", "resourceVersion": "7"},
+    "spec": {"queueName": "default", "priority": 5, "podSets": [
+      {"name": "main", "count": 2, "template": {"spec": {"containers": [{"name": "c"}]}}}]},
+    "status": {
+      "admission": {"clusterQueue": "cq", "podSetAssignments": [
+        {"name": "main", "count": 2, "flavors": {"cpu": "f"}, "resourceUsage": {"cpu": "2"}}]},
+      "conditions": [
+        {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": "",
+         "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})");
+}
+
+/// The part of `admitted()` with the value at that place exchanged.
+Result<jobs::WorkloadPtr> part(const char* place, const Json& value,
+                               const api::Workload* stored = nullptr) {
+  Json whole = admitted();
+  whole[Json::json_pointer(place)] = value;
+  EXPECT_TRUE(stored || !api::from_json<api::Workload>(whole)) << "it must not be readable";
+  return part_with_quota(whole, stored);
+}
+
+const Json odd_condition = {{"type", "Future"}, {"status", "Perhaps"}};
+
+TEST(QuotaPart, WhateverCannotBeReadTheQuotaIsKept) {
+  const std::pair<const char*, Json> odd[] = {
+      {"/status/conditions/1", odd_condition},
+      {"/status/conditions/0/status", "Perhaps"},
+      {"/status/conditions/0/lastTransitionTime", "soon"},
+      {"/status/admissionChecks", Json::array({{{"name", "a"}, {"state", "Perhaps"}}})},
+      {"/status/requeueState", "later"},
+      {"/spec/active", "perhaps"},
+      {"/spec/podSets/0/count", "many"},
+  };
+  for (const auto& [place, value] : odd) {
+    SCOPED_TRACE(place);
+    const auto kept = part(place, value);
+    ASSERT_TRUE(kept) << kept.error().what();
+    const api::Workload& workload = **kept;
+    EXPECT_EQ(workload.metadata.resource_version, "1");
+    EXPECT_EQ(workload.spec.priority, 5);
+    ASSERT_TRUE(workload.status.admission);
+    EXPECT_EQ(workload.status.admission->pod_set_assignments.at(0).resource_usage.size(), 1u);
+    EXPECT_TRUE(api::is_true(workload.status.conditions, "QuotaReserved"));
+  }
+}
+
+TEST(QuotaPart, WhatHoldsNoneLeavesNone) {
+  Json whole = admitted();
+  whole["status"]["conditions"][1] = odd_condition;
+  whole["status"]["conditions"][0]["status"] = "False";
+  EXPECT_EQ(part_with_quota(whole, nullptr).error().code(), Errc::not_found);
+  whole["status"]["conditions"][0] = {{"type", "Finished"},
+                                      {"status", "True"},
+                                      {"reason", "Succeeded"},
+                                      {"message", ""},
+                                      {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
+  EXPECT_EQ(part_with_quota(whole, nullptr).error().code(), Errc::not_found);
+  whole = admitted();
+  whole["status"].erase("admission");
+  EXPECT_EQ(part_with_quota(whole, nullptr).error().code(), Errc::not_found);
+}
+
+TEST(QuotaPart, AnOlderVersionStaysOnlyIfItHoldsQuota) {
+  const auto holding = api::from_json<api::Workload>(admitted());
+  ASSERT_TRUE(holding);
+  EXPECT_EQ(part("/status/conditions/1", odd_condition, &*holding).error().code(), Errc::not_found);
+  api::Workload pending = *holding;
+  pending.status = {};
+  EXPECT_TRUE(part("/status/conditions/1", odd_condition, &pending));
+}
+
+}  // namespace
+}  // namespace regatta::clusters
