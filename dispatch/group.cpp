@@ -460,8 +460,12 @@ std::optional<std::string> place_of_replaced(const jobs::Lookup& hub,
                                              const api::Workload& workload) {
   if (!jobs::is_slice(workload)) return std::nullopt;
   const jobs::WorkloadPtr before = jobs::find_replaced(hub, workload);
-  // One that is over left its place to this slice long ago, which has lost it since.
-  if (!before || !is_placed(hub, *before)) return std::nullopt;
+  if (!before) return std::nullopt;
+  // One that is over has left its place to this slice. If this one shows no record, it has not had
+  // it yet, and the Job may only just have been sent there. Otherwise it has lost it since.
+  const bool left = jobs::was_replaced(*before) && before->status.cluster_name &&
+                    !before->metadata.deleting() && shows_no_record(workload.status);
+  if (!left && !is_placed(hub, *before)) return std::nullopt;
   const bool theirs = before->metadata.controller() && workload.metadata.controller() &&
                       before->metadata.controller()->uid == workload.metadata.controller()->uid;
   return theirs ? before->status.cluster_name : std::nullopt;
@@ -538,7 +542,9 @@ std::vector<std::string> to_look_at(GroupView* group, const std::vector<std::str
     return all();
   }
   group->roster = roster;
-  return nomination_of(*group, now, config).nominated.clusters;
+  std::vector<std::string> chosen = nomination_of(*group, now, config).nominated.clusters;
+  if (!local.place_of_replaced.empty()) chosen.push_back(local.place_of_replaced);
+  return chosen;
 }
 
 }  // namespace

@@ -316,6 +316,11 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       if (v.certainty == Certainty::unconfirmed) plan.actions.push_back(Confirm{name});
       // A worker that does not let the hub read the Job may stop it all the same.
       if (v.reading && !is_stopping(*v.copy)) plan.actions.push_back(stop(g, name));
+      // Its manager has stopped the Job of a copy that it has finished, or does not run.
+      if (v.reading && v.copy->finished) {
+        const Duration left = g.local.evicted_at + config.worker_lost_timeout - now;
+        left > Duration(0) ? look_again(&plan, left) : remove(&plan, name, v);
+      }
       continue;
     }
     // The Job ended before its larger size was admitted. The hub's Job learns that, and ends this.

@@ -822,6 +822,21 @@ TEST(Plan, AWorkerThatDoesNotLetTheHubReadTheJobIsAskedToStopIt) {
             "workload), look again in 55s");
 }
 
+TEST(Plan, ACopyOutOfSyncWhoseJobCannotBeReadHoldsNoQuotaForEver) {
+  Given given = Given{"a"}.evicted(true).from("a").admitted("a", 1h);
+  given.clusters["a"].copy->finished = Finish{"OutOfSync", "", now - 1h};
+  given.clusters["a"].certainty = Certainty::unconfirmed;
+  given.clusters["a"].reading = Failing{now - 1h, "forbidden"};
+  given.local.told = "WaitingForStop";
+  given.local.evicted_at = now - 14min;
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "confirm on a, look again in 60s");
+  EXPECT_TRUE(may_still_run(given, now, PlanConfig{}));
+  given.local.evicted_at = now - 15min;
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "confirm on a, remove copy on a");
+  given.clusters["a"].copy.reset();
+  EXPECT_FALSE(may_still_run(given, now, PlanConfig{}));
+}
+
 TEST(MayStillRun, ANewLeaderWaitsForTheWorkersThatItHasNotHeardOf) {
   const auto leading_for = [](Duration time, bool unheard) {
     Given given = Given{"a"}.evicted(true);

@@ -47,6 +47,31 @@ class ElasticJobsInFleet : public Federation {
     if (!there || there->spec.suspend.value_or(false)) return -1;
     return there->spec.parallelism.value_or(1);
   }
+  /// A larger size, `second`, that has its quota on the hub, and for which both workers are asked.
+  void ask_for_four_elsewhere(const std::string& first) {
+    Json second = cluster_.get(api::Workload::resource, key(first));
+    Json status = second["status"];
+    second.erase("status");
+    Json& metadata = second["metadata"];
+    for (const char* given :
+         {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
+      metadata.erase(given);
+    }
+    metadata["name"] = "second";
+    metadata["annotations"]["kueue.x-k8s.io/workload-slice-replacement-for"] = "default/" + first;
+    second["spec"]["podSets"][0]["count"] = 4;
+    apply(dump_json(second));
+    Json& assigned = status["admission"]["podSetAssignments"][0];
+    assigned["count"] = 4;
+    assigned["resourceUsage"]["cpu"] = "4";
+    std::erase_if(status["conditions"].get_ref<Json::array_t&>(),
+                  [](const Json& one) { return one["type"] != "QuotaReserved"; });
+    status["admissionChecks"][0]["state"] = "Pending";
+    status.erase("clusterName");
+    status["nominatedClusterNames"] = {"east", "west"};
+    ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("second"),
+                               dump_json(Json{{"status", status}}), "status"));
+  }
   /// It never stopped there, and is no other one by now.
   void expect_same(const std::string& name) {
     const auto there = job_on(name);
@@ -432,34 +457,56 @@ TEST_P(GrowsAsItIsSent, OneWorkerHasIt) {
 
 INSTANTIATE_TEST_SUITE_P(, GrowsAsItIsSent, testing::Range(0, 1500, 100));
 
+/// The same while the workers take long to create the Job, which is sent when the former size is
+/// over already.
+class GrowsBeforeItsWorkerHasIt : public ElasticJobsInFleet,
+                                  public testing::WithParamInterface<int> {};
+
+TEST_P(GrowsBeforeItsWorkerHasIt, OneWorkerHasIt) {
+  start_all({"east", "west"});
+  for (const char* name : {"east", "west"}) give(name, "1");
+  give(cluster_, "2");
+  submit(2);
+  settle(10s);
+  scale(3);
+  settle(10s);
+  ASSERT_EQ(live().size(), 2U) << "the larger one has no quota";
+  manager_->faults().delay_min = manager_->faults().delay_max = 10ms;
+  for (const char* name : {"east", "west"}) {
+    network_.faults(name).concerns = [](const net::HttpRequest& request) {
+      return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
+    };
+    network_.faults(name).late = 3s;
+  }
+  give(cluster_, "9");
+  settle(Duration(GetParam()));
+  give("east", "2");
+  settle(30ms);
+  give("west", "9");
+  std::string first;
+  until("it runs", [&] {
+    for (const char* name : {"east", "west"}) {
+      if (runs(name) > 0) first = name;
+    }
+    return !first.empty();
+  });
+  uid_ = job_on(first)->metadata.uid;
+  settle_running(first, 20s);
+  expect_same(first);
+  give("east", "9");
+  until_runs(first, 3);
+  expect_same(first);
+  EXPECT_EQ(held_by(other(first)), "workloads 0, jobs 0");
+}
+
+INSTANTIATE_TEST_SUITE_P(, GrowsBeforeItsWorkerHasIt, testing::Range(0, 40, 4));
+
 // As when the record of the former size was not in the cache when the larger one got its quota. The
 // hub has not noted yet that the former one is replaced.
 TEST_F(ElasticJobsInFleet, ALargerSizeThatWasAskedForElsewhereTakesItsPlace) {
   const std::string name = start_two({"east", "west"});
   manager_.reset();
-  const std::string first = live().at(0).metadata.name;
-  Json second = cluster_.get(api::Workload::resource, key(first));
-  Json status = second["status"];
-  second.erase("status");
-  Json& metadata = second["metadata"];
-  for (const char* given :
-       {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
-    metadata.erase(given);
-  }
-  metadata["name"] = "second";
-  metadata["annotations"]["kueue.x-k8s.io/workload-slice-replacement-for"] = "default/" + first;
-  second["spec"]["podSets"][0]["count"] = 4;
-  apply(dump_json(second));
-  Json& assigned = status["admission"]["podSetAssignments"][0];
-  assigned["count"] = 4;
-  assigned["resourceUsage"]["cpu"] = "4";
-  std::erase_if(status["conditions"].get_ref<Json::array_t&>(),
-                [](const Json& one) { return one["type"] != "QuotaReserved"; });
-  status["admissionChecks"][0]["state"] = "Pending";
-  status.erase("clusterName");
-  status["nominatedClusterNames"] = {"east", "west"};
-  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("second"),
-                             dump_json(Json{{"status", status}}), "status"));
+  ask_for_four_elsewhere(live().at(0).metadata.name);
   scale(4);
 
   manager_.emplace(cluster_, network_, manager::CoreConfig());
@@ -479,6 +526,32 @@ TEST_F(ElasticJobsInFleet, ALargerSizeThatWasAskedForElsewhereTakesItsPlace) {
   settle_running(name, 10s);
   expect_same(name);
   EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+}
+
+// The former size is over, and its worker has not got the Job yet, or not told it.
+TEST_F(ElasticJobsInFleet, ALargerSizeFollowsWhatWasJustSent) {
+  const std::string name = start_two({"east", "west"});
+  give(name, "2");
+  give(other(name), "9");
+  manager_.reset();
+  const api::ObjectKey first = live().at(0).metadata.key();
+  ask_for_four_elsewhere(first.name);
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, first,
+                             R"({"status":{"conditions":[{"type":"Finished","status":"True",
+                               "reason":"WorkloadSliceReplaced","message":"x",
+                               "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                             "status"));
+  workers_.at(name).manager.reset();
+  ASSERT_TRUE(worker(name).remove(api::Job::resource, key("j")));
+  (void)worker(name).patch(api::Job::resource, key("j"), R"({"metadata":{"finalizers":null}})");
+  until("it is not there", [&] { return !job_on(name); });
+  scale(4);
+  start_manager();
+  const auto place = [&] {
+    return cluster_.get<api::Workload>(key("second"))->status.cluster_name.value_or("");
+  };
+  until("the larger size has a place", [&] { return place() != ""; });
+  EXPECT_EQ(place(), name) << "the other worker has room, but the Job may be here";
 }
 
 // The worker goes on with the size that the hub has lost, until the hub is certain of that.
