@@ -297,6 +297,22 @@ DeactivateRemote stop(const GroupView& g, const std::string& name) {
   return {name, "Evicted on manager: " + g.local.evicted_message};
 }
 
+/// The worker may run the Job, and its cache lacks it.
+void wind_down_unseen(Plan* plan, const GroupView& g, const std::string& name, const ClusterView& v,
+                      TimePoint now, const PlanConfig& config) {
+  if (v.certainty == Certainty::unconfirmed) plan->actions.push_back(Confirm{name});
+  // A worker that does not let the hub read the Job may stop it all the same.
+  if (v.reading && !is_stopping(*v.copy)) plan->actions.push_back(stop(g, name));
+  if (!v.reading || !v.copy || !v.copy->finished) return;
+  // Its manager has stopped the Job of a copy that it has finished, or does not run.
+  const Duration left = g.local.evicted_at + config.worker_lost_timeout - now;
+  if (left > Duration(0)) {
+    look_again(plan, left);
+  } else {
+    remove(plan, name, v);
+  }
+}
+
 /// The workload is evicted on the hub, and keeps its quota there until the Job no longer runs
 /// anywhere. Stop the Job in an orderly way where it runs, copy the status that it stopped, and
 /// remove copies that never ran.
@@ -313,14 +329,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       continue;
     }
     if (unseen) {
-      if (v.certainty == Certainty::unconfirmed) plan.actions.push_back(Confirm{name});
-      // A worker that does not let the hub read the Job may stop it all the same.
-      if (v.reading && !is_stopping(*v.copy)) plan.actions.push_back(stop(g, name));
-      // Its manager has stopped the Job of a copy that it has finished, or does not run.
-      if (v.reading && v.copy->finished) {
-        const Duration left = g.local.evicted_at + config.worker_lost_timeout - now;
-        left > Duration(0) ? look_again(&plan, left) : remove(&plan, name, v);
-      }
+      wind_down_unseen(&plan, g, name, v, now, config);
       continue;
     }
     // The Job ended before its larger size was admitted. The hub's Job learns that, and ends this.
