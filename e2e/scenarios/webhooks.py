@@ -239,3 +239,23 @@ def webhooks_that_ask_for_a_client_certificate(env):
         raise AssertionError(f"a stranger is answered: {stranger.allowed(stranger.connect())}")
     except (ssl.SSLError, OSError, http.client.HTTPException):
         pass
+
+
+@scenario
+def webhooks_that_kueue_left_are_told(env):
+    """Webhooks of an installation of Kueue that nothing answers any more: the manager's log names
+    them, and goes on."""
+    cluster = env.cluster()
+    cluster.kubectl.apply(objects.namespace(objects.SYSTEM))
+    cluster.install_crds()
+    left = configuration()
+    left["webhooks"][0]["clientConfig"]["service"]["path"] = "/validate-what-kueue-validated"
+    cluster.kubectl.create(left)
+    cluster.start_manager()
+    cluster.wait_manager()
+
+    def told():
+        lines = cluster.processes["manager"].tail(200)
+        return [line for line in lines
+                if "webhooks of Kueue are installed" in line and CONFIGURATION in line]
+    wait_for("the log names the webhooks", told, 30, cluster.check)

@@ -32,8 +32,8 @@ enum class Trouble {
   preemption,        ///< Workloads of higher priority preempt on the hub
   deactivation,      ///< Workloads are deactivated on the hub and activated again
   stop_policies,     ///< the hub's queue is stopped and drained
-  edits,             ///< priorities of Jobs change on the hub
-  configs,           ///< clusters are unlisted, deleted and created again, Secrets vanish
+  edits,             ///< priorities and sizes of Jobs change on the hub
+  configs,           ///< what leads to workers is deleted and created again, Secrets vanish
   check_swaps,       ///< the MultiKueue check is taken off the queue and put back
   addresses,         ///< API servers move to another address
   external,          ///< another program nominates, sometimes nonsense
