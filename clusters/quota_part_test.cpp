@@ -1,5 +1,6 @@
 #include "clusters/quota_part.h"
 
+#include "lib/api/codec.h"
 #include "lib/api/kueue.h"
 
 #include <gtest/gtest.h>
