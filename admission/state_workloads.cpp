@@ -2,6 +2,7 @@
 
 #include "admission/state.h"
 #include "lib/api/names.h"
+#include "lib/api/quota.h"
 
 #include <algorithm>
 #include <utility>
@@ -39,13 +40,6 @@ std::size_t wake_digest(const api::Workload& workload) {
   mix_condition(&digest, api::find_condition(conditions, api::conditions::evicted));
   mix_condition(&digest, api::find_condition(conditions, api::conditions::requeued));
   return digest;
-}
-
-bool holds_quota(const api::Workload& workload) {
-  const api::Conditions& conditions = workload.status.conditions;
-  return api::is_true(conditions, api::conditions::quota_reserved) &&
-         workload.status.admission.has_value() &&
-         !api::is_true(conditions, api::conditions::finished);
 }
 
 bool has_failed_check(const api::Workload& workload) {
@@ -95,7 +89,7 @@ void State::upsert(const api::Workload& workload, TimePoint now) {
     id = workloads.insert(key);
     workloads[id].uid = workload.metadata.uid;
   }
-  const bool holds = holds_quota(workload);
+  const bool holds = api::holds_quota(workload);
   const WorkloadEntry& entry = workloads[id];
   const bool assumed = entry.reservation != nullptr && entry.reservation->assumed;
   if (assumed && !holds && is_admissible(workload)) {

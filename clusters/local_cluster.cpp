@@ -6,11 +6,8 @@
 #include "lib/api/names.h"
 #include "lib/api/placed.h"
 #include "lib/api/template_pool.h"
-#include "lib/base/json_access.h"
 #include "lib/kube/catch_up.h"
 #include "lib/kube/status.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

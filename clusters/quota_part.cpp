@@ -2,8 +2,8 @@
 
 #include "lib/api/codec.h"
 #include "lib/api/kueue.h"
-#include "lib/api/meta.h"
 #include "lib/api/names.h"
+#include "lib/api/quota.h"
 
 #include <nlohmann/json.hpp>
 
@@ -33,16 +33,10 @@ Json readable_part(const Json& value, const char* section) {
   return out;
 }
 
-bool holds_quota(const api::Workload& workload) {
-  const api::Conditions& conditions = workload.status.conditions;
-  return workload.status.admission && api::is_true(conditions, api::conditions::quota_reserved) &&
-         !api::is_true(conditions, api::conditions::finished);
-}
-
 }  // namespace
 
 Result<jobs::WorkloadPtr> part_with_quota(const Json& value, const api::Workload* stored) {
-  if (stored && holds_quota(*stored)) {
+  if (stored && api::holds_quota(*stored)) {
     return Error(Errc::not_found, "an older version holds the quota");
   }
   Json known = value;
@@ -57,7 +51,7 @@ Result<jobs::WorkloadPtr> part_with_quota(const Json& value, const api::Workload
     reserved.reason = api::reasons::quota_reserved;
     conditions.push_back(std::move(reserved));
   }
-  if (!holds_quota(*part)) return Error(Errc::not_found, "it holds no quota");
+  if (!api::holds_quota(*part)) return Error(Errc::not_found, "it holds no quota");
   part->metadata.resource_version = "1";
   return std::make_shared<const api::Workload>(std::move(*part));
 }

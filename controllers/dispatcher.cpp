@@ -330,10 +330,7 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
   if (first.clusters.empty()) return;
   if (group.comparison) room_.nominate(workload, *status, first.clusters);
   // Nothing is sent before the other checks are Ready.
-  const bool races = std::all_of(states.begin(), states.end(), [check](const auto& state) {
-    return &state == check || state.state == api::CheckState::Ready;
-  });
-  if (!races) return;
+  if (!dispatch::other_checks_ready(hub, *status, check)) return;
   dispatch::set_state(status, workload.metadata.generation, dispatch::racing_state(first), now);
 }
 

@@ -161,18 +161,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
     view.told = c->reason;
   }
   view.admitted = api::is_true(status.conditions, conditions::admitted);
-  // A check of MultiKueue that was exchanged for another one has no say once a worker is recorded.
-  const auto has_say = [&](const api::AdmissionCheckState& check) {
-    if (&check == mine) return false;
-    if (!status.cluster_name) return true;
-    const auto found = hub.admission_check(check.name);
-    return found && found->spec.controller_name != api::multikueue_controller_name;
-  };
-  view.other_checks_ready =
-      std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
-                  [&](const api::AdmissionCheckState& check) {
-                    return !has_say(check) || check.state == api::CheckState::Ready;
-                  });
+  view.other_checks_ready = other_checks_ready(hub, status, mine);
   for (const api::AdmissionCheckState& check : status.admission_checks) {
     if (&check == mine) continue;
     view.other_checks_since = std::max(view.other_checks_since, check.last_transition_time);
@@ -397,6 +386,20 @@ const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
     if (!found) found = &state;
   }
   return found;
+}
+
+bool other_checks_ready(const jobs::Lookup& hub, const api::WorkloadStatus& status,
+                        const api::AdmissionCheckState* mine) {
+  const auto has_say = [&](const api::AdmissionCheckState& check) {
+    if (&check == mine) return false;
+    if (!status.cluster_name) return true;
+    const auto found = hub.admission_check(check.name);
+    return found && found->spec.controller_name != api::multikueue_controller_name;
+  };
+  return std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
+                     [&](const api::AdmissionCheckState& check) {
+                       return !has_say(check) || check.state == api::CheckState::Ready;
+                     });
 }
 
 bool names_placement(const jobs::Lookup& hub, const std::string& check) {

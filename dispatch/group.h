@@ -91,6 +91,11 @@ bool never_ran(const api::WorkloadStatus& status, const api::AdmissionCheckState
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
                                                  const api::WorkloadStatus& status);
 
+/// Whether every check but `mine`, that of MultiKueue, is Ready. A check of MultiKueue that was
+/// exchanged for another one has no say once a worker is recorded.
+bool other_checks_ready(const jobs::Lookup& hub, const api::WorkloadStatus& status,
+                        const api::AdmissionCheckState* mine);
+
 /// Whether Placements choose the workers of workloads with this admission check.
 bool names_placement(const jobs::Lookup& hub, const std::string& check);
 

@@ -41,23 +41,31 @@ def annotate(hub, annotation, value):
                     f"multikueue.regatta.dev/{annotation}={value}")
 
 
+def back_up(hub):
+    hub.stop_manager()
+    hub.save()
+    hub.restart_manager()
+    hub.wait_manager()
+
+
+def restore(hub):
+    hub.kill_manager()
+    hub.go_back()
+    hub.restart_manager()
+    hub.wait_manager()
+
+
 @scenario
 def hub_restored_from_a_backup(env):
     """The hub comes back without most of what runs: nothing is removed before a user allows it, and
     what the backup has runs on."""
     fed = federate(env)
     run(fed, "saved")
-    fed.hub.stop_manager()
-    fed.hub.save()
-    fed.hub.restart_manager()
-    fed.hub.wait_manager()
+    back_up(fed.hub)
     late = [f"late-{i}" for i in range(4)]
     run(fed, *late)
     before = uids_on_worker(fed)
-    fed.hub.kill_manager()
-    fed.hub.go_back()
-    fed.hub.restart_manager()
-    fed.hub.wait_manager()
+    restore(fed.hub)
     message = wait_told(fed, fed.hub, "RemovalsHeld", "True")
     assert message.startswith("4 of 5 workloads that run on this worker do not exist"), message
     fed.wait_connected(["cpu"])
@@ -79,17 +87,12 @@ def hub_restored_to_before_its_jobs_were_sent(env):
     names = [f"waiting-{i}" for i in range(4)]
     fed.submit(*[objects.job(name, seconds=FOR_LONG) for name in names])
     fed.wait_for("each job has a Workload", lambda: all(fed.workload_of(name) for name in names))
-    fed.hub.stop_manager()
-    fed.hub.save()
-    fed.hub.restart_manager()
-    fed.hub.wait_manager()
+    back_up(fed.hub)
     hold(fed.hub, "None")
     for name in names:
         fed.wait_running(name)
     before = uids_on_worker(fed)
-    fed.hub.kill_manager()
-    fed.hub.go_back()
-    fed.hub.restart_manager()
+    restore(fed.hub)
     hold(fed.hub, "None")
     wait_told(fed, fed.hub, "RemovalsHeld", "True")
     run(fed, "new")

@@ -84,9 +84,9 @@ enum class Absence {
 ///
 /// The server is not trusted with our memory or time. What it sends to all informers of a client
 /// stays within the client's ListLimits and has names of at most 253 bytes, or the informer that it
-/// is sent to is not connected and says so. A
-/// watch is progress when it lasts, not when it brings an event: one that ends at once, again and
-/// again, backs off, and so do lists that a 410 asks for soon after the one before.
+/// is sent to is not connected and says so. A watch is progress when it lasts, not when it brings
+/// an event: one that ends at once, again and again, backs off, and so do lists that a 410 asks for
+/// soon after the one before.
 class InformerCore {
  public:
   using Object = std::shared_ptr<const void>;

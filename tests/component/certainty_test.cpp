@@ -20,17 +20,6 @@ class Certainty : public Federation {
   void accept_newer_workloads(TestCluster& cluster) {
     accept_newer(cluster, api::Workload::resource);
   }
-  using Federation::make_unreadable;
-  void make_unreadable(TestCluster& cluster, const api::ObjectKey& name) {
-    Json workload = cluster.get(api::Workload::resource, name);
-    Json conditions = workload["status"]["conditions"];
-    Json newer = conditions.front();
-    newer["type"] = "FromTheFuture";
-    newer["status"] = "Perhaps";
-    conditions.push_back(newer);
-    const Json patch = {{"status", {{"conditions", conditions}}}};
-    ASSERT_TRUE(cluster.patch(api::Workload::resource, name, dump_json(patch), "status"));
-  }
   void make_readable(TestCluster& cluster, const api::ObjectKey& name) {
     Json conditions = cluster.get(api::Workload::resource, name)["status"]["conditions"];
     std::erase_if(conditions.get_ref<Json::array_t&>(),

@@ -133,6 +133,7 @@ spec:
     ASSERT_TRUE(there.patch(api::Workload::resource, api::ObjectKey(of.ns, name), dump_json(patch),
                             "status"));
   }
+  using OneCluster::make_unreadable;
   /// An object of the hub that has conditions.
   void make_unreadable(const api::ResourceInfo& resource, const std::string& name) {
     accept_newer(cluster_, resource);

@@ -78,6 +78,17 @@ spec: {clusterQueue: cq}
     ASSERT_TRUE(cluster.patch(crds, name, dump_json(patch)));
     settle();
   }
+  /// Of a cluster that has newer Workloads.
+  void make_unreadable(TestCluster& cluster, const api::ObjectKey& name) {
+    Json workload = cluster.get(api::Workload::resource, name);
+    Json conditions = workload["status"]["conditions"];
+    Json newer = conditions.front();
+    newer["type"] = "FromTheFuture";
+    newer["status"] = "Perhaps";
+    conditions.push_back(newer);
+    const Json patch = {{"status", {{"conditions", conditions}}}};
+    ASSERT_TRUE(cluster.patch(api::Workload::resource, name, dump_json(patch), "status"));
+  }
   /// The AdmissionCheck `checked`, whose controller is the test.
   void apply_check() {
     apply(R"(

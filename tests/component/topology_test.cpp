@@ -407,12 +407,7 @@ TEST_F(PlacedPods, AWorkloadThatCannotBeReadKeepsNoOtherOneOnALostNode) {
   ASSERT_LT(workload, workload_of("b")->metadata.key());
   manager_.reset();
   accept_newer(cluster_, api::Workload::resource);
-  Json conditions = cluster_.get(api::Workload::resource, workload)["status"]["conditions"];
-  conditions.push_back(conditions.front());
-  conditions.back()["type"] = "FromTheFuture";
-  conditions.back()["status"] = "Perhaps";
-  const Json patch = {{"status", {{"conditions", conditions}}}};
-  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload, dump_json(patch), "status"));
+  make_unreadable(cluster_, workload);
   start_manager();
   set_ready(host, false);
   until("the other one has a place elsewhere",
