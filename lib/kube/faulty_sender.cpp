@@ -135,7 +135,6 @@ Task<Result<net::HttpResponse>> FaultySender::send(net::HttpRequest request,
     co_await delay();
     co_return std::move(*refused);
   }
-  if (faults_->late > Duration(0)) co_await clock_.sleep_for(faults_->late);
   net::HttpRequest of_stream(request.method, request.target);
   auto answer = co_await inner_.send(std::move(request), options);
   if (faults_->partitioned || rng_.chance(faults_->hang_reply)) {

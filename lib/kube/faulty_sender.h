@@ -33,7 +33,6 @@ struct NetworkFaults {
   double cut_watch = 0;        ///< per piece: the stream breaks instead of delivering it
   double half_open_watch = 0;  ///< per piece: neither this piece nor a later one ever comes
   double gone_in_watch = 0;    ///< per piece: replaced by an ERROR event 410
-  Duration late{0};            ///< so much later it reaches the server
   Duration delay_min{0};       ///< of each request and each piece of a watch, both ways together
   Duration delay_max{0};
   std::size_t body_max = 0;  ///< of each answer that is no stream: longer ones are `too_large`

@@ -419,75 +419,43 @@ TEST_F(ElasticJobsInFleet, GrowsBeforeAWorkerHasIt) {
   EXPECT_EQ(held_by("west"), "workloads 1, jobs 1");
 }
 
-// The former size gets its worker and the larger one its quota in one moment.
-class GrowsAtOnce : public ElasticJobsInFleet, public testing::WithParamInterface<int> {
- protected:
-  void start_with_a_size_that_waits() {
-    start_all({"east", "west"});
-    for (const char* name : {"east", "west"}) give(name, "1");
-    give(cluster_, "2");
-    submit(2);
-    settle(10s);
-    scale(3);
-    settle(10s);
-    ASSERT_EQ(live().size(), 2U) << "the larger one has no quota";
-  }
-  void expect_that_one_worker_has_it() {
-    std::string first;
-    until("it runs", [&] {
-      for (const char* name : {"east", "west"}) {
-        if (runs(name) > 0) first = name;
-      }
-      return !first.empty();
-    });
-    uid_ = job_on(first)->metadata.uid;
-    settle_running(first, 20s);
-    expect_same(first);
-    give("east", "9");
-    until_runs(first, 3);
-    expect_same(first);
-    EXPECT_EQ(held_by(other(first)), "workloads 0, jobs 0");
-  }
-};
-
-// Each write takes half a second. `apart` is how much earlier the quota is there.
-using GrowsAsItIsSent = GrowsAtOnce;
+// The former size gets its worker and the larger one its quota in one moment, while each write
+// takes half a second. `apart` is how much earlier the quota is there.
+class GrowsAsItIsSent : public ElasticJobsInFleet, public testing::WithParamInterface<int> {};
 
 TEST_P(GrowsAsItIsSent, OneWorkerHasIt) {
   const Duration apart(GetParam());
-  start_with_a_size_that_waits();
+  start_all({"east", "west"});
+  for (const char* name : {"east", "west"}) give(name, "1");
+  give(cluster_, "2");
+  submit(2);
+  settle(10s);
+  scale(3);
+  settle(10s);
+  ASSERT_EQ(live().size(), 2U) << "the larger one has no quota";
   manager_->faults().delay_min = manager_->faults().delay_max = 500ms;
   give(cluster_, "9");
   settle(apart);
   give("east", "2");  // not for the larger one
   settle(30ms);
   give("west", "9");
-  expect_that_one_worker_has_it();
+  std::string first;
+  until("it runs", [&] {
+    for (const char* name : {"east", "west"}) {
+      if (runs(name) > 0) first = name;
+    }
+    return !first.empty();
+  });
+  uid_ = job_on(first)->metadata.uid;
+  settle_running(first, 20s);
+  expect_same(first);
+  give("east", "9");
+  until_runs(first, 3);
+  expect_same(first);
+  EXPECT_EQ(held_by(other(first)), "workloads 0, jobs 0");
 }
 
 INSTANTIATE_TEST_SUITE_P(, GrowsAsItIsSent, testing::Range(0, 1500, 100));
-
-// The workers take long to create the Job, which is sent when the former size is over already.
-using GrowsBeforeItsWorkerHasIt = GrowsAtOnce;
-
-TEST_P(GrowsBeforeItsWorkerHasIt, OneWorkerHasIt) {
-  start_with_a_size_that_waits();
-  manager_->faults().delay_min = manager_->faults().delay_max = 10ms;
-  for (const char* name : {"east", "west"}) {
-    network_.faults(name).concerns = [](const net::HttpRequest& request) {
-      return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
-    };
-    network_.faults(name).late = 3s;
-  }
-  give(cluster_, "9");
-  settle(Duration(GetParam()));
-  give("east", "2");
-  settle(30ms);
-  give("west", "9");
-  expect_that_one_worker_has_it();
-}
-
-INSTANTIATE_TEST_SUITE_P(, GrowsBeforeItsWorkerHasIt, testing::Range(0, 40, 4));
 
 // As when the record of the former size was not in the cache when the larger one got its quota. The
 // hub has not noted yet that the former one is replaced.
