@@ -23,7 +23,8 @@ struct Grounds {
   Places operator()(const SetCheck&) const { return {hub, local.cluster_name}; }
   Places operator()(const ReleaseJob&) const { return {hub, local.cluster_name}; }
   Places operator()(const EndJob&) const { return {hub, local.cluster_name}; }
-  Places operator()(const FinishLocal&) const { return {hub}; }
+  /// Its last status, which comes home before, rests on more.
+  Places operator()(const FinishLocal& a) const { return {hub, a.cluster}; }
   /// A Job that the worker lacks has no last status, and one is made up.
   Places operator()(const CopyJobStatus& a) const {
     return a.final ? Places{hub, a.cluster} : Places();
@@ -40,10 +41,12 @@ Certainty certainty_at(const std::string& place, const GroupView& g) {
   return found->second.certainty;
 }
 
-/// A removal deletes what the cache shows of the worker; what it lacks need not be known.
+/// A removal deletes what the cache shows of the worker, and an end is one that it shows; what it
+/// lacks need not be known.
 bool matters(const Action& action, const std::string& place, Certainty certainty) {
   const bool own = std::holds_alternative<RemoveRemote>(action) ||
-                   std::holds_alternative<DeactivateRemote>(action);
+                   std::holds_alternative<DeactivateRemote>(action) ||
+                   std::holds_alternative<FinishLocal>(action);
   return certainty == Certainty::unreadable || place == hub || !own;
 }
 

@@ -155,7 +155,7 @@ Plan finish_with(Plan plan, const std::string& name, const ClusterView& v, TimeP
   const bool goes_on = finish.reason == api::reasons::workload_slice_replaced;
   const bool ended = v.job_ended || (!goes_on && (!holds_job(v) || awaits_last_status(v)));
   if (ended || v.job_news) plan.actions.push_back(CopyJobStatus{name, ended});
-  plan.actions.push_back(FinishLocal{finish.reason, finish.message});
+  plan.actions.push_back(FinishLocal{finish.reason, finish.message, name});
   return plan;
 }
 

@@ -399,6 +399,7 @@ struct DeactivateRemote {
 struct FinishLocal {
   std::string reason;
   std::string message;
+  std::string cluster = {};  ///< where the copy finished
 };
 /// Reads the Workload from the hub's API server, or, of a cluster, the copy and the Job that the
 /// cache lacks. Then the workload is planned anew.

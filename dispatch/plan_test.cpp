@@ -939,6 +939,17 @@ INSTANTIATE_TEST_SUITE_P(
              Given{"a"}.won("a").known("a", Certainty::unconfirmed), "confirm on a"},
         Case{"a_copy_that_cannot_be_read_is_not_gone",
              Given{"a"}.won("a").known("a", Certainty::unreadable), ""},
+        Case{"an_end_waits_for_a_last_status_that_cannot_be_read",
+             Given{"a"}
+                 .won("a")
+                 .admitted("a", 9s)
+                 .job("a")
+                 .known("a", Certainty::unreadable)
+                 .with([](Given& g) {
+                   g.clusters["a"].copy->finished = Finish{"Succeeded", "", now};
+                   g.clusters["a"].job_ended = true;
+                 }),
+             ""},
         Case{"an_eviction_beside_a_job_that_was_never_seen_is_taken_back_after_a_look",
              Given{"a"}
                  .won("a")

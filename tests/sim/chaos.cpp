@@ -15,13 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr api::ResourceInfo config_resource{"kueue.x-k8s.io", "v1beta2", "MultiKueueConfig",
-                                            "multikueueconfigs", false};
-constexpr api::ResourceInfo cluster_resource{"kueue.x-k8s.io", "v1beta2", "MultiKueueCluster",
-                                             "multikueueclusters", false};
-constexpr api::ResourceInfo queue_resource{"kueue.x-k8s.io", "v1beta2", "ClusterQueue",
-                                           "clusterqueues", false};
-
 /// A link without faults still takes a few milliseconds, so that requests can overtake each other.
 LinkFaults sound_link() {
   LinkFaults faults;
@@ -35,13 +28,10 @@ void mend(LinkFaults* link) {
   LinkFaults sound = sound_link();
   sound.partitioned = link->partitioned;
   sound.refuse_jobs = link->refuse_jobs;
+  sound.refuse_copies = link->refuse_copies;
   sound.keeps = link->keeps;
   sound.refuse_statuses = link->refuse_statuses;
   *link = sound;
-}
-
-api::ResourceInfo resource_of(const apiserver::Stored& job) {
-  return kind_of(job.value()).resource;
 }
 
 }  // namespace
@@ -51,8 +41,9 @@ Chaos::Chaos(ChaosDeps deps)
   for (SimCluster* worker : deps_.workers) addresses_[worker->name()] = worker->name() + ".sim";
   mend_links();
   if (has(Trouble::lasting_refusals)) {
+    const auto refused = rng_.chance(0.3) ? &LinkFaults::refuse_copies : &LinkFaults::refuse_jobs;
     for (SimCluster* hub : deps_.hubs) {
-      deps_.workers.front()->link_from(hub->name()).refuse_jobs = 403;
+      deps_.workers.front()->link_from(hub->name()).*refused = 403;
     }
   }
   if (has(Trouble::status_refusals)) {
@@ -99,6 +90,61 @@ const std::vector<Chaos::Kind>& Chaos::kinds() {
   return all;
 }
 
+const std::vector<std::string>& all_deeds() {
+  static const std::vector<std::string> all = {
+      "a worker's manager ends",
+      "a hub's manager ends",
+      "a standby ends",
+      "a hub's manager is paused",
+      "a worker is cut off",
+      "a link is noisy",
+      "writes are late",
+      "a worker refuses copies",
+      "a worker refuses jobs",
+      "a clock steps",
+      "a hub is restored",
+      "a worker is restored, its versions go on",
+      "a worker is restored",
+      "a worker's job is deleted",
+      "a copy is deleted",
+      "a worker's job gets another size",
+      "a worker has a job of that name",
+      "a copy is deactivated",
+      "a worker is lost",
+      "a namespace comes late",
+      "a hub's object is of a newer version",
+      "a worker's object is of a newer version",
+      "a job is deleted",
+      "a job is submitted again",
+      "a Workload is deactivated",
+      "the queue is drained",
+      "the queue is held",
+      "a Job gets another size",
+      "a job gets another priority",
+      "an elastic Job gets another size",
+      "the MultiKueueConfig is deleted",
+      "a worker is unlisted",
+      "a MultiKueueCluster is deleted",
+      "a kubeconfig vanishes",
+      "the check is deleted",
+      "the check is exchanged",
+      "the check is taken off the queue",
+      "a token is refused before it is replaced",
+      "a token is replaced in time",
+      "an API server moves",
+      "a worker that does not exist is nominated",
+      "nominations are taken back",
+      "a single worker is nominated",
+      "a worker is nominated again and again",
+      "names that no cluster may have are nominated",
+      "another check becomes Ready",
+      "another check says Retry",
+      "another check rejects",
+      "what was rejected is activated",
+  };
+  return all;
+}
+
 void Chaos::mend_links() {
   for (SimCluster* hub : deps_.hubs) mend(hub->own_link.get());
   for (SimCluster* worker : deps_.workers) {
@@ -112,6 +158,9 @@ void Chaos::start() {
   deps_.scope.spawn("chaos", run());
   if (has(Trouble::external)) deps_.scope.spawn("nominations", nominate());
   if (has(Trouble::other_checks)) deps_.scope.spawn("other checks", answer_other_checks());
+  if (has(Trouble::other_checks) || has(Trouble::give_ups)) {
+    deps_.scope.spawn("activations", activate());
+  }
   if (has(Trouble::losses)) deps_.scope.spawn("loss", lose_worker());
   if (has(Trouble::namespaces)) deps_.scope.spawn("namespace", add_namespace());
   if (has(Trouble::byzantine)) {
@@ -152,7 +201,7 @@ Task<> Chaos::set_right() {
       co_await write_secret(hub, worker);
     }
     co_await list_clusters(hub);
-    co_await hub->apply(multikueue_check());
+    for (const char* name : multikueue_checks) co_await hub->apply(multikueue_check(name));
     Json checks = Json::array({{{"name", "multikueue"}}});
     if (has(Trouble::other_checks)) checks.push_back({{"name", "other"}});
     const Json queue = {
@@ -188,6 +237,11 @@ Task<> Chaos::one(Action action) {
   co_await (this->*action)();
   --under_way_;
   if (over_) mend_links();
+}
+
+void Chaos::did(const char* what) {
+  ++counts_.deeds[what];
+  deps_.around.history.note(what);
 }
 
 Task<> Chaos::wait(std::int64_t low, std::int64_t high) {
@@ -246,6 +300,8 @@ Task<> Chaos::supervise() {
 Task<> Chaos::crash(SimCluster* cluster, std::size_t slot) {
   if (!cluster->manager_alive(slot)) co_return;
   ++counts_.crashes;
+  const bool hub = deps_.scenario.origins.contains(cluster->name());
+  did(!hub ? "a worker's manager ends" : slot == 0 ? "a hub's manager ends" : "a standby ends");
   cluster->crash_manager(slot);
   co_await wait(10, 8000);
   deps_.start(cluster, slot);
@@ -263,6 +319,7 @@ Task<> Chaos::crash_worker() {
 Task<> Chaos::pause_hub() {
   SimCluster* hub = any_hub();
   const std::size_t slot = any_slot();
+  did("a hub's manager is paused");
   hub->pause(slot);
   co_await wait(1000, 40000);
   hub->resume(slot);
@@ -273,6 +330,7 @@ Task<> Chaos::partition() {
   SimCluster* worker = any_worker();
   LinkFaults& link = worker->link_from(any_hub()->name());
   if (link.partitioned) co_return;
+  did("a worker is cut off");
   link.partitioned = true;
   co_await wait(500, 40000);
   if (worker->name() != lost_) link.partitioned = false;
@@ -281,6 +339,7 @@ Task<> Chaos::partition() {
 Task<> Chaos::noise() {
   const auto most = [&](double limit) { return rng_.chance(0.5) ? 0 : rng_.unit() * limit; };
   LinkFaults* link = any_worker()->own_link.get();
+  did("a link is noisy");
   const auto which = rng_.between(0, 3);
   if (which == 0) link = any_hub()->own_link.get();
   if (which == 1) link = &any_worker()->link_from(any_hub()->name());
@@ -301,6 +360,7 @@ Task<> Chaos::noise() {
 Task<> Chaos::late() {
   LinkFaults& link =
       rng_.chance(0.3) ? *any_hub()->own_link : any_worker()->link_from(any_hub()->name());
+  did("writes are late");
   link.late = 0.05 + rng_.unit() * 0.2;
   link.late_max = some(1000, 60000);
   co_await wait(1000, 20000);
@@ -310,15 +370,19 @@ Task<> Chaos::late() {
 Task<> Chaos::refuse_jobs() {
   const unsigned answers[] = {403, 422, 500};
   LinkFaults& link = any_worker()->link_from(any_hub()->name());
-  if (link.refuse_jobs != 0) co_return;
-  link.refuse_jobs = answers[rng_.between(0, 2)];
+  const bool copies = rng_.chance(0.3);
+  unsigned& answer = copies ? link.refuse_copies : link.refuse_jobs;
+  if (answer != 0) co_return;
+  did(copies ? "a worker refuses copies" : "a worker refuses jobs");
+  answer = answers[rng_.between(0, 2)];
   co_await wait(2000, 30000);
-  link.refuse_jobs = 0;
+  answer = 0;
 }
 
 Task<> Chaos::step_clock() {
   SimCluster* cluster = rng_.chance(0.5) ? any_hub() : any_worker();
   const Duration by = some(1000, 300000);
+  did("a clock steps");
   cluster->step_clock(rng_.chance(0.5) ? by : -by);
   deps_.around.history.note("the clock of " + cluster->name() + " steps");
   co_return;
@@ -330,12 +394,16 @@ Task<> Chaos::restore(SimCluster* cluster, bool versions_go_on) {
   if (!busy_.insert("store of " + cluster->name()).second) co_return;
   apiserver::Store& store = cluster->server().store();
   const auto before = store.snapshot();
-  co_await wait(2000, 15000);
+  const bool old = rng_.chance(0.3);
+  co_await wait(old ? 15000 : 2000, old ? 60000 : 15000);
   std::vector<SimCluster*> concerned = {cluster};
   const bool worker =
       std::find(deps_.workers.begin(), deps_.workers.end(), cluster) != deps_.workers.end();
   if (worker) concerned.insert(concerned.end(), deps_.hubs.begin(), deps_.hubs.end());
   if (versions_go_on) concerned.clear();
+  did(!worker          ? "a hub is restored"
+      : versions_go_on ? "a worker is restored, its versions go on"
+                       : "a worker is restored");
   for (SimCluster* one : concerned) one->crash_all();
   using Versions = apiserver::Store::Versions;
   store.go_back(before, versions_go_on ? Versions::go_on : Versions::go_back);
@@ -362,266 +430,6 @@ Task<> Chaos::restore_hub() {
   co_await restore(any_hub(), false);
 }
 
-// --- users of the hub ---
-
-Task<> Chaos::delete_job() {
-  SimCluster* hub = any_hub();
-  const auto job = any_job(hub);
-  if (job) co_await hub->remove(resource_of(*job), api::ObjectKey(job->ns(), job->name()));
-}
-
-/// The Job that ended last; null when none has.
-apiserver::StoredPtr Chaos::last_ended(SimCluster* hub) const {
-  apiserver::StoredPtr last;
-  for (const apiserver::StoredPtr& job : jobs_of(hub)) {
-    if (outcome_of(job->value()).empty()) continue;
-    if (!last || job->version() > last->version()) last = job;
-  }
-  return last;
-}
-
-/// A job that a write is still on its way to; null when there is none.
-apiserver::StoredPtr Chaos::job_with_a_late_write(SimCluster* hub) const {
-  for (const apiserver::StoredPtr& job : jobs_of(hub)) {
-    const std::string path = resource_of(*job).path(job->ns(), job->name());
-    if (deps_.around.history.awaits_write(hub->name(), path)) return job;
-  }
-  return nullptr;
-}
-
-Json Chaos::submitted_again(const apiserver::Stored& job) const {
-  const Json& given = job.value();
-  for (const auto& [hub, list] : deps_.scenario.jobs) {
-    for (const JobSpec& spec : list) {
-      if (title_of(spec) != title_of(given)) continue;
-      Json again = job_of(spec);
-      for (const char* field : {"labels", "annotations"}) {
-        again["metadata"][field] = at_or_null(given.at("metadata"), field);
-      }
-      return again;
-    }
-  }
-  return Json();
-}
-
-/// A user deletes a job and submits it once more, under the same name.
-Task<> Chaos::recreate_job() {
-  SimCluster* hub = any_hub();
-  auto model = rng_.chance(0.5) ? last_ended(hub) : any_job(hub);
-  // What was meant for the job before must not reach the one that is made now.
-  if (const auto awaited = job_with_a_late_write(hub)) model = awaited;
-  if (!model) co_return;
-  const api::ResourceInfo resource = resource_of(*model);
-  const std::string again = dump_json(submitted_again(*model));
-  co_await hub->remove(resource, api::ObjectKey(model->ns(), model->name()));
-  for (int attempt = 0; attempt < 50; ++attempt) {
-    const auto made = co_await hub->admin().create_raw(resource, model->ns(), again);
-    if (made || made.error().code() != Errc::already_exists) co_return;
-    co_await wait(50, 500);
-  }
-}
-
-Task<> Chaos::deactivate() {
-  SimCluster* hub = any_hub();
-  const auto chosen = any_object(hub, workloads);
-  if (!chosen) co_return;
-  const api::ObjectKey key(chosen->ns(), chosen->name());
-  const Json off = {{"spec", {{"active", false}}}};
-  co_await hub->edit(api::Workload::resource, key, off);
-  co_await wait(500, 15000);
-  const Json on = {{"spec", {{"active", true}}}};
-  co_await hub->edit(api::Workload::resource, key, on);
-}
-
-Task<> Chaos::stop_queue() {
-  SimCluster* hub = any_hub();
-  const api::ObjectKey key("cq");
-  const Json stop = {{"spec", {{"stopPolicy", rng_.chance(0.6) ? "HoldAndDrain" : "Hold"}}}};
-  co_await hub->edit(queue_resource, key, stop);
-  co_await wait(1000, 15000);
-  const Json go = {{"spec", {{"stopPolicy", "None"}}}};
-  co_await hub->edit(queue_resource, key, go);
-}
-
-/// A Job of a fixed size gets another one, which is another Job to its worker.
-Task<> Chaos::resize_job(SimCluster* hub) {
-  auto all = jobs_of(hub);
-  std::erase_if(all, [](const apiserver::StoredPtr& job) {
-    const bool plain = job->value().value("kind", "") == "Job" && !is_elastic(job->value());
-    return !plain || !outcome_of(job->value()).empty();
-  });
-  if (all.empty()) co_return;
-  const auto job = all[std::size_t(rng_.between(0, std::int64_t(all.size()) - 1))];
-  const Json patch = {{"spec", {{"parallelism", rng_.between(1, 3)}}}};
-  co_await hub->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
-}
-
-Task<> Chaos::edit_job() {
-  SimCluster* hub = any_hub();
-  if (rng_.chance(0.3)) {
-    co_await resize_job(hub);
-    co_return;
-  }
-  const auto job = any_job(hub);
-  if (!job) co_return;
-  const Json patch = {
-      {"metadata",
-       {{"labels",
-         {{"kueue.x-k8s.io/priority-class", rng_.chance(0.5) ? "important" : "ordinary"}}}}}};
-  co_await hub->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
-}
-
-/// A user gives an elastic Job another size.
-Task<> Chaos::scale_job() {
-  SimCluster* hub = any_hub();
-  auto all = jobs_of(hub);
-  std::erase_if(all, [](const apiserver::StoredPtr& job) {
-    return !is_elastic(job->value()) || !outcome_of(job->value()).empty();
-  });
-  if (all.empty()) co_return;
-  const auto job = all[std::size_t(rng_.between(0, std::int64_t(all.size()) - 1))];
-  const Json patch = {{"spec", {{"parallelism", rng_.between(1, 5)}}}};
-  co_await hub->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
-}
-
-/// Writes the MultiKueueConfig without what is unlisted now.
-Task<> Chaos::list_clusters(SimCluster* hub) {
-  Json names = Json::array();
-  for (SimCluster* worker : deps_.workers) {
-    if (!unlisted_[hub->name()].contains(worker->name())) names.push_back(worker->name());
-  }
-  const Json spec = {{"clusters", names}};
-  const Json patch = {{"spec", spec}};
-  const api::ObjectKey key("all");
-  co_await hub->edit(config_resource, key, patch);
-  // A large fleet has labels instead, because the API allows no more than twenty names.
-  if (!deps_.scenario.large()) co_await hub->apply(make_kueue("MultiKueueConfig", "all", spec));
-}
-
-/// A user deletes the MultiKueueConfig, and creates it again.
-Task<> Chaos::lose_config(SimCluster* hub) {
-  const std::string what = "config of " + hub->name();
-  if (!busy_.insert(what).second) co_return;
-  const api::ObjectKey key("all");
-  co_await hub->remove(config_resource, key);
-  co_await wait(1000, 20000);
-  co_await list_clusters(hub);
-  busy_.erase(what);
-}
-
-Task<> Chaos::change_config() {
-  SimCluster* hub = any_hub();
-  SimCluster* worker = any_worker();
-  const std::string what = hub->name() + " " + worker->name();
-  if (!busy_.insert(what).second) co_return;
-  const auto which = rng_.between(0, 2);
-  const api::ObjectKey secret("kueue-system", worker->name() + "-kubeconfig");
-  const api::ObjectKey cluster(worker->name());
-  if (which == 0 && unlisted_[hub->name()].empty()) {
-    unlisted_[hub->name()].insert(worker->name());
-    co_await list_clusters(hub);
-    co_await wait(1000, 20000);
-    // A worker that lies may be unlisted for good meanwhile.
-    auto& unlisted = unlisted_[hub->name()];
-    unlisted.erase(unlisted.find(worker->name()));
-    co_await list_clusters(hub);
-  } else if (which == 3) {
-    co_await lose_config(hub);
-  } else if (which == 1) {
-    co_await hub->remove(cluster_resource, cluster);
-    co_await wait(1000, 20000);
-    co_await hub->apply(make_cluster(worker->name()));
-  } else {
-    const Json empty = {{"data", nullptr}};
-    co_await hub->edit(api::Secret::resource, secret, empty);
-    co_await wait(1000, 20000);
-    co_await write_secret(hub, worker);
-  }
-  busy_.erase(what);
-}
-
-/// A user deletes the check of MultiKueue, and creates it again.
-Task<> Chaos::lose_check(SimCluster* hub) {
-  const std::string what = "checks of " + hub->name();
-  if (!busy_.insert(what).second) co_return;
-  const api::ObjectKey key("multikueue");
-  co_await hub->remove(api::AdmissionCheck::resource, key);
-  co_await wait(1000, 10000);
-  co_await hub->apply(multikueue_check());
-  busy_.erase(what);
-}
-
-Task<> Chaos::swap_check() {
-  SimCluster* hub = any_hub();
-  if (rng_.chance(0.4)) {
-    co_await lose_check(hub);
-    co_return;
-  }
-  const auto queue =
-      hub->server().store().find_shelf("clusterqueues.kueue.x-k8s.io")->find("", "cq");
-  const Json checks = at_or_null(queue->value().at("spec"), "admissionChecksStrategy");
-  // A hub may have been restored to a state without checks; set_right() puts them back.
-  if (checks.is_null() || !busy_.insert("checks of " + hub->name()).second) co_return;
-  const Json before = {{"spec", {{"admissionChecksStrategy", checks}}}};
-  const Json off = {{"spec", {{"admissionChecksStrategy", nullptr}}}};
-  const api::ObjectKey key("cq");
-  co_await hub->edit(queue_resource, key, off);
-  co_await wait(1000, 10000);
-  co_await hub->edit(queue_resource, key, before);
-  busy_.erase("checks of " + hub->name());
-}
-
-Task<> Chaos::write_secret(SimCluster* hub, SimCluster* worker) {
-  const std::string& name = worker->name();
-  const Json secret =
-      make_secret(name, addresses_[name], deps_.ca, generations_[hub->name() + " " + name]);
-  const Json patch = {{"data", secret["data"]}};
-  const api::ObjectKey key("kueue-system", name + "-kubeconfig");
-  co_await hub->edit(api::Secret::resource, key, patch);
-}
-
-Task<> Chaos::compact_or_rotate() {
-  SimCluster* worker = any_worker();
-  if (rng_.chance(0.5)) {
-    worker->server().compact();
-    co_return;
-  }
-  SimCluster* hub = any_hub();
-  const std::string what = hub->name() + " " + worker->name();
-  if (busy_.contains(what)) co_return;
-  ++generations_[what];
-  co_await write_secret(hub, worker);
-}
-
-/// A hub gets a new token for a worker, sometime before the worker refuses the old one or after.
-Task<> Chaos::replace_token() {
-  SimCluster* hub = any_hub();
-  SimCluster* worker = any_worker();
-  const std::string what = hub->name() + " " + worker->name();
-  if (!busy_.insert(what).second) co_return;
-  const std::string old = token_of(generations_[what]++);
-  const bool too_late = rng_.chance(0.5);
-  if (too_late) {
-    deps_.around.history.refuse(hub->name(), worker->name(), old);
-    co_await wait(100, 20000);
-  }
-  co_await write_secret(hub, worker);
-  if (!too_late) {
-    co_await wait(0, 5000);
-    deps_.around.history.refuse(hub->name(), worker->name(), old);
-  }
-  busy_.erase(what);
-}
-
-Task<> Chaos::move_server() {
-  SimCluster* worker = any_worker();
-  const std::string& name = worker->name();
-  addresses_[name] = addresses_[name] == name + ".sim" ? name + "-b.sim" : name + ".sim";
-  for (SimCluster* hub : deps_.hubs) {
-    if (!busy_.contains(hub->name() + " " + name)) co_await write_secret(hub, worker);
-  }
-}
-
 // --- users of workers ---
 
 /// A user of the worker deletes objects that a hub created there.
@@ -630,7 +438,9 @@ Task<> Chaos::vandalise() {
   const bool job = rng_.chance(0.5);
   const auto chosen = job ? any_job(worker) : any_object(worker, workloads);
   if (!chosen) co_return;
-  const api::ResourceInfo resource = job ? resource_of(*chosen) : api::Workload::resource;
+  did(job ? "a worker's job is deleted" : "a copy is deleted");
+  const api::ResourceInfo resource =
+      job ? kind_of(chosen->value()).resource : api::Workload::resource;
   co_await worker->remove(resource, api::ObjectKey(chosen->ns(), chosen->name()));
 }
 
@@ -644,9 +454,11 @@ Task<> Chaos::change_remote_job() {
   const auto size = std::find_if(sizes.begin(), sizes.end(),
                                  [&](const auto& path) { return changed.contains(path); });
   if (size == sizes.end() || changed.at(*size) == 0) co_return;
+  did("a worker's job gets another size");
   changed.at(*size) = changed.at(*size).get<std::int64_t>() - 1;
   const Json patch = merge_patch_between(job->value(), changed);
-  co_await worker->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
+  co_await worker->edit(kind_of(job->value()).resource, api::ObjectKey(job->ns(), job->name()),
+                        patch);
 }
 
 /// A user of the worker has a Job of the same name as one of a hub.
@@ -664,6 +476,7 @@ Task<> Chaos::foreign_job() {
   const Result<std::string> created =
       co_await worker->admin().create_raw(kind.resource, model->ns(), dump_json(job));
   if (!created) co_return;
+  did("a worker has a job of that name");
   co_await wait(2000, 30000);
   const auto there =
       worker->server().store().find_shelf(kind.shelf)->find(model->ns(), model->name());
@@ -676,6 +489,7 @@ Task<> Chaos::deactivate_copy() {
   SimCluster* worker = any_worker();
   const auto copy = any_object(worker, workloads);
   if (!copy || deps_.around.history.creator(uid_of(copy->value())).empty()) co_return;
+  did("a copy is deactivated");
   const Json off = {{"spec", {{"active", false}}}};
   co_await worker->edit(api::Workload::resource, api::ObjectKey(copy->ns(), copy->name()), off);
 }
@@ -684,6 +498,7 @@ Task<> Chaos::deactivate_copy() {
 Task<> Chaos::lose_worker() {
   SimCluster* worker = deps_.workers.front();
   co_await wait(5000, 60000);
+  did("a worker is lost");
   lost_ = worker->name();
   for (SimCluster* hub : deps_.hubs) worker->link_from(hub->name()).partitioned = true;
   while (!over_ || !every_job_ended(deps_.around.history)) co_await wait(1000, 1000);
@@ -694,6 +509,7 @@ Task<> Chaos::lose_worker() {
 Task<> Chaos::add_namespace() {
   SimCluster* worker = deps_.workers[1];
   co_await wait(5000, 60000);
+  did("a namespace comes late");
   co_await worker->apply(make_object("v1", "Namespace", team));
   co_await worker->apply(make_kueue("LocalQueue", "default", {{"clusterQueue", "cq"}}, team));
 }
@@ -743,6 +559,7 @@ Task<> Chaos::newer_object() {
   const api::ObjectKey key(chosen->ns(), chosen->name());
   const std::string what = cluster->name() + " " + shelf + " " + key.str();
   if (!busy_.insert(what).second) co_return;
+  did(of_hub ? "a hub's object is of a newer version" : "a worker's object is of a newer version");
   deps_.around.history.becomes_unreadable(cluster->name(), key);
   co_await cluster->edit(resource, key, with_newer(*chosen, true), true);
   co_await wait(100, 25000);

@@ -22,7 +22,11 @@ struct ChaosDeps {
 
 struct ChaosCounts {
   int crashes = 0, partitions = 0, actions = 0;
+  std::map<std::string, int> deeds;  ///< how often each of all_deeds() was done
 };
+
+/// Everything that a Chaos may do, in words. Each is done in some world.
+const std::vector<std::string>& all_deeds();
 
 /// What goes wrong in a world: does the scenario's kinds of trouble at random moments until its
 /// faults end, and then mends everything.
@@ -86,7 +90,9 @@ class Chaos {
   Task<> make_known(SimCluster* cluster, api::ResourceInfo resource, api::ObjectKey key);
   Task<> supervise();
   Task<> nominate();
+  Json nonsense_of_nominations();
   Task<> answer_other_checks();
+  Task<> activate();
   Task<> perhaps_activate(SimCluster* hub, apiserver::StoredPtr workload);
   Task<> add_namespace();
   Task<> lose_worker();
@@ -104,6 +110,7 @@ class Chaos {
   Task<> list_clusters(SimCluster* hub);
 
   Rng& rng() { return rng_; }
+  void did(const char* what);
   bool has(Trouble trouble) const { return deps_.scenario.has(trouble); }
   Duration some(std::int64_t low, std::int64_t high) { return Duration(rng_.between(low, high)); }
   Task<> wait(std::int64_t low, std::int64_t high);

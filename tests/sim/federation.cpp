@@ -121,6 +121,8 @@ struct Federation {
     core.dispatch.plan.nomination.step_size = 1;
     core.dispatch.plan.nomination.round = scenario.round;
     core.dispatch.plan.worker_lost_timeout = scenario.worker_lost_timeout;
+    core.dispatch.plan.give_up_after = scenario.give_up_after;
+    core.dispatch.plan.attempts_max = scenario.attempts_max;
     core.dispatch.plan.head_start = scenario.head_start;
     core.dispatch.gc_interval = scenario.gc_interval;
     core.dispatch.plan.preemption_gates = scenario.gates;
@@ -168,7 +170,7 @@ struct Federation {
     if (scenario.has(Trouble::job_kinds)) queue.pool = hub->name();
     if (scenario.has(Trouble::other_checks)) queue.checks.push_back("other");
     std::vector<Json> objects = make_queues(queue);
-    objects.push_back(multikueue_check());
+    for (const char* name : multikueue_checks) objects.push_back(multikueue_check(name));
     if (scenario.has(Trouble::other_checks)) {
       objects.push_back(make_check("other", "simulation/other"));
     }
@@ -328,6 +330,7 @@ struct Federation {
     result.pods = history.pods();
     result.finished = jobs_ended(history) + result.removed;
     result.crashes = chaos->counts().crashes;
+    result.deeds = chaos->counts().deeds;
     result.partitions = chaos->counts().partitions;
     result.violations = history.violations();
     result.history = history.text();

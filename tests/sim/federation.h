@@ -47,6 +47,7 @@ struct SimResult {
   int pods = 0;                         ///< that ran on workers
   int crashes = 0;
   int partitions = 0;
+  std::map<std::string, int> deeds;  ///< how often each of all_deeds() was done
   std::uint64_t steps = 0;
 };
 

@@ -23,7 +23,7 @@ constexpr Duration silence = 4min;
 /// So late a manager may learn what the operator changed, and may have chosen a worker meanwhile.
 constexpr Duration belated = 5s;
 
-Resource kind_of(const std::string& resource) {
+Resource meaning_of(const std::string& resource) {
   if (resource == workloads) return Resource::workloads;
   if (is_shelf_of_jobs(resource)) return Resource::jobs;
   if (resource == "leases.coordination.k8s.io") return Resource::leases;
@@ -64,7 +64,7 @@ bool lists(const Json& config, const std::string& cluster) {
 bool refused_by_other_check(const Json& workload) {
   for (const Json& check : at_or_null(at_or_null(workload, "status"), "admissionChecks")) {
     const std::string state = text_at(check, "state");
-    if (text_at(check, "name") != "multikueue" && (state == "Retry" || state == "Rejected")) {
+    if (!sends_to_workers(text_at(check, "name")) && (state == "Retry" || state == "Rejected")) {
       return true;
     }
   }
@@ -130,6 +130,7 @@ void History::process_leads_no_longer(const Author& process) {
 
 void History::process_ended(const Author& process) {
   process_leads_no_longer(process);
+  ended_.insert(process.identity);
   disturbed(process, "ends");
 }
 
@@ -328,7 +329,7 @@ void History::change(const std::string& cluster, const std::string& resource,
   c.at = now();
   c.cluster = cluster;
   c.resource = resource;
-  c.kind = kind_of(resource);
+  c.kind = meaning_of(resource);
   c.type = change.type;
   c.object = change.object.get();
   c.previous = change.previous.get();
@@ -412,18 +413,34 @@ void History::hub_job(const Changed& c) {
   }
 }
 
+std::set<std::string> History::admitted(const std::string& hub) const {
+  std::set<std::string> out;
+  for (const auto& [key, workload] : stores_.at(hub)->find_shelf(workloads)->objects()) {
+    const Json& value = workload->value();
+    if (condition_true(value, "Admitted") && !condition_true(value, "Evicted")) {
+      out.insert(record_of(hub, key));
+    }
+  }
+  return out;
+}
+
 void History::hub_configuration(const Changed& c) {
   configuration_changed_ = true;
-  if (c.author.role != Role::user || !c.previous) return;
-  if (c.resource == "multikueueconfigs.kueue.x-k8s.io") {
+  const bool config = c.resource == "multikueueconfigs.kueue.x-k8s.io";
+  if (config && keep_text_) {
+    note(c.cluster + " lists " + (removed(c) ? "nothing" : dump_json(spec_of(*c.object))));
+  }
+  if (c.author.role != Role::user) return;
+  if (config) {
     for (const std::string& worker : workers_) {
       // A config that is gone says nothing about the worker that runs a Job.
       const bool gone = !removed(c) && !lists(c.object->value(), worker);
-      if (gone && lists(c.previous->value(), worker)) {
+      if (gone && (!c.previous || lists(c.previous->value(), worker))) {
         excuse(c.cluster, "no longer listed:", worker);
       }
     }
   }
+  if (!c.previous) return;
   if (c.resource == "multikueueclusters.kueue.x-k8s.io" && removed(c)) {
     excuse(c.cluster, "MultiKueueCluster deleted:", c.object->name());
   }
@@ -435,6 +452,7 @@ void History::hub_configuration(const Changed& c) {
       at_or_null(spec_of(*c.object), "admissionChecksStrategy") !=
           at_or_null(spec_of(*c.previous), "admissionChecksStrategy")) {
     excuse(c.cluster, "checks of the queue changed");
+    excuses_[c.cluster].back().spares = admitted(c.cluster);
   }
 }
 
@@ -600,6 +618,12 @@ SteadyPoint History::started(const Author& process) const {
   return found == started_.end() ? SteadyPoint{} : found->second;
 }
 
+bool History::was_cut_off(const Author& process) const {
+  const auto found = restored_.find(process.cluster);
+  return ended_.contains(process.identity) && found != restored_.end() &&
+         found->second >= started(process);
+}
+
 SteadyPoint History::reaches_since(const Author& process, const std::string& worker) const {
   const SteadyPoint began = started(process);
   const SteadyPoint given = links_.at({process.cluster, worker}).given;
@@ -643,7 +667,7 @@ std::string History::reason_to_stop(const Run& run, Duration lost_after, UsedFac
   const auto first_of = [&](const std::deque<Fact>& facts, Duration news) -> const Fact* {
     for (const Fact& fact : facts) {
       const bool here = fact.cluster.empty() || fact.cluster == run.worker;
-      if (!here || fact.at + news < run.recorded) continue;
+      if (!here || fact.at + news < run.recorded || fact.spares.contains(run.workload)) continue;
       if (!used || fact.lasting || used->emplace(run.workload, &fact).second) return &fact;
     }
     return nullptr;

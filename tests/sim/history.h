@@ -73,6 +73,7 @@ struct Fact {
   std::string cluster;  ///< empty: all
   /// What follows from it may take several steps: it is a reason for any number of runs.
   bool lasting = false;
+  std::set<std::string> spares;  ///< keys of records: it is no reason to stop these
 };
 
 /// By Workload: the facts that have been the reason to end a run of it.
@@ -168,6 +169,9 @@ class History {
                    SteadyPoint to) const;
   bool refuses(const std::string& hub, const std::string& worker, const std::string& token) const;
   SteadyPoint started(const Author& process) const;
+  /// The process has ended, and its own cluster was restored since it started: what it had sent
+  /// there was lost when the server was stopped for that.
+  bool was_cut_off(const Author& process) const;
   /// Since when it reaches that worker with the present kubeconfig: since its start, or since it
   /// has learned of that one from its own API server.
   SteadyPoint reaches_since(const Author& process, const std::string& worker) const;
@@ -214,6 +218,8 @@ class History {
   void hub_job(const Changed& c);
   void hub_configuration(const Changed& c);
   void read_configuration();
+  /// The keys of all records of admitted Workloads.
+  std::set<std::string> admitted(const std::string& hub) const;
   /// The hub has the token that its Secret for the worker holds, or one that is as good: it learns
   /// of a new one from its own API server.
   bool knows_token(const std::string& hub, const std::string& worker) const;
@@ -256,7 +262,7 @@ class History {
   std::map<std::string, SteadyPoint> started_, leads_;  ///< by identity
   std::map<std::string, SteadyPoint> restored_, disturbed_;
   std::map<std::string, std::string> leader_;  ///< by cluster: the identity of its manager
-  std::set<std::string> paused_;               ///< identities
+  std::set<std::string> paused_, ended_;       ///< identities
   /// By cluster, and by the key of the object on any of them.
   std::map<std::string, int> unreadable_, unreadable_of_;
   std::map<std::string, SteadyPoint> unreadable_until_;  ///< by key

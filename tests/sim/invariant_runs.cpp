@@ -32,6 +32,12 @@ class NoNeedlessStop final : public Invariant {
   using Invariant::Invariant;
 
   void changed(const Changed& c) override {
+    if (c.resource == "admissionchecks.kueue.x-k8s.io") {
+      const std::pair key(c.cluster, c.object->name());
+      if (c.type == apiserver::ChangeType::added) checks_[key] = c.at;
+      if (c.type == apiserver::ChangeType::deleted) checks_.erase(key);
+      return;
+    }
     const bool keeps = c.kind == Resource::jobs && expected_.keeping.contains(c.cluster);
     // A copy may be believed to be one that cannot be decoded.
     const bool garbles = c.kind == Resource::workloads && c.cluster == expected_.garbled;
@@ -105,10 +111,12 @@ class NoNeedlessStop final : public Invariant {
     const auto since = history_.unlisted_since(run.hub, run.worker);
     if (!since || expected_.lying.contains(run.worker) || run.over < *since + 5s) return;
     if (run.began + 2s > *since || !undisturbed(history_, run, *since - 1s)) return;
-    // A Workload without the check is followed to its end.
+    // A Workload whose check is gone, or was meanwhile, is followed to its end.
     const apiserver::Shelf* all = history_.store(run.hub).find_shelf(workloads);
     const auto found = all->objects().find(run.workload);
-    if (found == all->objects().end() || !has_check(found->second->value(), "multikueue")) return;
+    if (found == all->objects().end()) return;
+    const auto check = checks_.find({run.hub, sending_check(found->second->value())});
+    if (check == checks_.end() || check->second > *since) return;
     history_.violated(run.workload + " goes on for long on " + run.worker +
                       ", which is not listed");
   }
@@ -200,6 +208,8 @@ class NoNeedlessStop final : public Invariant {
   }
 
   std::map<std::string, std::vector<Kept>> kept_;  ///< by Workload
+  /// Since when there are checks, by cluster and name.
+  std::map<std::pair<std::string, std::string>, SteadyPoint> checks_;
   UsedFacts used_;
 };
 

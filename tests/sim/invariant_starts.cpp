@@ -72,7 +72,8 @@ class StartLock final : public Invariant {
     if (condition_true(workload->value(), "Admitted")) return;
     for (const Json& check :
          at_or_null(at_or_null(workload->value(), "status"), "admissionChecks")) {
-      if (text_at(check, "name") == "multikueue" || text_at(check, "state") != "Pending") continue;
+      if (sends_to_workers(text_at(check, "name")) || text_at(check, "state") != "Pending")
+        continue;
       history_.violated("the job of " + name + " is sent to " + sent.to + " before the check " +
                         text_at(check, "name"));
     }

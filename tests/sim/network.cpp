@@ -25,6 +25,9 @@ class Door final : public net::HttpHandler {
     if (history_ && history_->refuses(author_.cluster, cluster_, token_)) {
       co_return kube::status_response(401, "Unauthorized", "Unauthorized");
     }
+    if (history_ && author_.cluster == cluster_ && history_->was_cut_off(author_)) {
+      co_return kube::status_response(503, "ServiceUnavailable", "the server was stopped");
+    }
     // The server makes each write in one step, without giving way to another request.
     if (history_) history_->begin_writes(&author_);
     net::HttpResponse response = co_await server_.handle(std::move(request));
@@ -96,6 +99,10 @@ net::HttpResponse refused_by_webhook(unsigned status) {
 
 bool creates_job(const net::HttpRequest& request) {
   return request.method == "POST" && leads_to_jobs(path_of(request));
+}
+
+bool creates_copy(const net::HttpRequest& request) {
+  return request.method == "POST" && path_of(request).ends_with("/workloads");
 }
 
 bool deletes_work(const net::HttpRequest& request) {
@@ -189,6 +196,9 @@ Task<Result<net::HttpResponse>> LinkSender::write(net::HttpRequest request,
   const LinkFaults& faults = *deps.faults;
   if (faults.refuse_jobs != 0 && creates_job(request)) {
     co_return refused_by_webhook(faults.refuse_jobs);
+  }
+  if (faults.refuse_copies != 0 && creates_copy(request)) {
+    co_return refused_by_webhook(faults.refuse_copies);
   }
   if (faults.keeps && deletes_work(request)) co_return refused_by_webhook(403);
   if (faults.refuse_statuses > 0 && writes_job_status(request) &&

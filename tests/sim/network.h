@@ -17,6 +17,7 @@
 namespace regatta::simtest {
 
 bool creates_job(const net::HttpRequest& request);
+bool creates_copy(const net::HttpRequest& request);
 /// A job or a Workload.
 bool deletes_work(const net::HttpRequest& request);
 bool writes_job_status(const net::HttpRequest& request);
@@ -58,7 +59,8 @@ struct LinkFaults : kube::NetworkFaults {
   double late = 0;  ///< a write arrives after its sender has given up waiting for the answer
   Duration late_max{0};
   unsigned refuse_jobs = 0;  ///< an answer to each creation of a Job, as an admission webhook gives
-  bool keeps = false;        ///< each deletion of a Job or Workload is refused
+  unsigned refuse_copies = 0;  ///< the same for Workloads
+  bool keeps = false;          ///< each deletion of a Job or Workload is refused
   double refuse_statuses = 0;  ///< the status of a job is, as an admission webhook does
   double garbage = 0;          ///< of each answer and each piece of a watch: see Garbler
 

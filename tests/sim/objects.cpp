@@ -7,6 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace regatta::simtest {
 namespace {
 
@@ -92,11 +95,19 @@ std::string cluster_name_of(const Json& workload) {
   return text_at(at_or_null(workload, "status"), "clusterName");
 }
 
-bool has_check(const Json& workload, const char* name) {
+bool sends_to_workers(const std::string& check) {
+  return std::ranges::find(multikueue_checks, check) != std::end(multikueue_checks);
+}
+
+std::string sending_check(const Json& workload) {
+  std::string found;
   for (const Json& check : at_or_null(at_or_null(workload, "status"), "admissionChecks")) {
-    if (text_at(check, "name") == name) return true;
+    const std::string name = text_at(check, "name");
+    if (!sends_to_workers(name)) continue;
+    if (text_at(check, "state") == "Ready") return name;
+    if (found.empty()) found = name;
   }
-  return false;
+  return found;
 }
 
 std::string summary(const Json& object) {
@@ -110,7 +121,7 @@ std::string summary(const Json& object) {
   const Json& nominated = at_or_null(at_or_null(object, "status"), "nominatedClusterNames");
   if (nominated.is_array() && !nominated.empty()) out += " nominated " + dump_json(nominated);
   for (const Json& check : at_or_null(at_or_null(object, "status"), "admissionChecks")) {
-    out += " check=" + text_at(check, "state");
+    out += " " + text_at(check, "name") + "=" + text_at(check, "state");
     if (const std::string why = text_at(check, "message"); !why.empty()) out += " (" + why + ")";
   }
   const KindOfJob& kind = kind_of(object);
@@ -169,8 +180,8 @@ Json make_check(const std::string& name, const std::string& controller) {
   return make_kueue("AdmissionCheck", name, std::move(spec));
 }
 
-Json multikueue_check() {
-  return make_check("multikueue", "kueue.x-k8s.io/multikueue");
+Json multikueue_check(const char* name) {
+  return make_check(name, "kueue.x-k8s.io/multikueue");
 }
 
 std::vector<Json> make_queues(const QueueOptions& options) {

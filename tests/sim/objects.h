@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lib/api/resource.h"
 #include "lib/base/json.h"
 
 #include <string>
@@ -12,6 +13,12 @@ namespace regatta::simtest {
 inline constexpr const char* team = "team";
 /// The resource of Workloads, as stores name it; kinds.h has those of jobs.
 inline constexpr const char* workloads = "workloads.kueue.x-k8s.io";
+inline constexpr api::ResourceInfo config_resource{"kueue.x-k8s.io", "v1beta2", "MultiKueueConfig",
+                                                   "multikueueconfigs", false};
+inline constexpr api::ResourceInfo cluster_resource{
+    "kueue.x-k8s.io", "v1beta2", "MultiKueueCluster", "multikueueclusters", false};
+inline constexpr api::ResourceInfo queue_resource{"kueue.x-k8s.io", "v1beta2", "ClusterQueue",
+                                                  "clusterqueues", false};
 
 bool condition_true(const Json& object, const char* type);
 std::string condition_reason(const Json& object, const char* type);
@@ -31,8 +38,10 @@ std::string owner_kind_of(const Json& object);
 std::string owner_of(const Json& object);
 std::string owner_uid_of(const Json& object);
 std::string cluster_name_of(const Json& workload);
-/// The Workload's status has that admission check.
-bool has_check(const Json& workload, const char* name);
+/// A check of that name sends workloads to workers.
+bool sends_to_workers(const std::string& check);
+/// The one in the Workload's status that sent it, or would send it; empty when there is none.
+std::string sending_check(const Json& workload);
 /// The important parts of an object's state, in a few words.
 std::string summary(const Json& object);
 
@@ -48,8 +57,10 @@ std::string token_in(const Json& secret);
 inline constexpr const char* select_clusters = "multikueue.regatta.dev/select-clusters";
 Json make_cluster(const std::string& name);
 Json make_check(const std::string& name, const std::string& controller);
-/// The check that sends workloads to workers.
-Json multikueue_check();
+/// The checks that send workloads to workers: the one that the queue has, and the one that it is
+/// exchanged for.
+inline constexpr const char* multikueue_checks[] = {"multikueue", "exchanged"};
+Json multikueue_check(const char* name = multikueue_checks[0]);
 
 struct QueueOptions {
   int cpus = 0;

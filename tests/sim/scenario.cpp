@@ -133,6 +133,23 @@ void draw_newer_objects(const ScenarioOptions& options, Scenario* scenario) {
   draw_trouble(Trouble::newer_objects, options, rng, scenario);
 }
 
+void draw_give_ups(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 43);
+  draw_trouble(Trouble::give_ups, options, rng, scenario);
+  if (!scenario->has(Trouble::give_ups)) return;
+  const auto which = rng.between(0, 2);
+  if (which != 1) scenario->give_up_after = Duration(rng.between(20000, 60000));
+  if (which != 0) scenario->attempts_max = std::int32_t(rng.between(1, 3));
+}
+
+/// Some worlds compare workers, unless another program nominates.
+void draw_comparison(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 47);
+  const bool compares = rng.chance(0.15);
+  const bool free = options.dispatcher.empty() && !scenario->has(Trouble::external);
+  if (compares && free) scenario->dispatcher = "multikueue.regatta.dev/capacity";
+}
+
 void draw_clocks(Rng& rng, Scenario* scenario) {
   std::vector<std::string> all = scenario->workers;
   all.insert(all.end(), scenario->hubs.begin(), scenario->hubs.end());
@@ -195,6 +212,7 @@ const std::vector<TroubleInfo>& all_troubles() {
       {Trouble::elastic, "elastic", 0.2, true},
       {Trouble::newer_objects, "newer-objects", 0.1, true},
       {Trouble::garbage, "garbage", 0.1, true},
+      {Trouble::give_ups, "give-ups", 0.1, true},
   };
   return all;
 }
@@ -284,6 +302,8 @@ Scenario draw_scenario(const ScenarioOptions& options) {
   draw_elastic(options, &s);
   draw_newer_objects(options, &s);
   draw_garbage(options, &s);
+  draw_give_ups(options, &s);
+  draw_comparison(options, &s);
   if (s.large()) enlarge(&s);
   return s;
 }

@@ -58,6 +58,7 @@ enum class Trouble {
   elastic,           ///< Jobs grow and shrink on the hub while they run
   newer_objects,     ///< objects of a newer version, which cannot be decoded, for a while
   garbage,           ///< a worker's API server answers anything at all
+  give_ups,          ///< the hub rejects what no worker admits in time, or what loses its workers
 };
 
 struct TroubleInfo {
@@ -113,6 +114,8 @@ struct Scenario {
   int hub_cpus = 14, worker_cpus = 6;
   Duration worker_lost_timeout = std::chrono::seconds(30);
   Duration round = std::chrono::seconds(20);
+  Duration give_up_after{0};      ///< 0: never
+  std::int32_t attempts_max = 0;  ///< 0: any number
   Duration gc_interval = std::chrono::seconds(20);
   Duration faults_end{0};
   std::set<Trouble> troubles;

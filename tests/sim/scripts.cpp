@@ -14,9 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr api::ResourceInfo multikueue_cluster{"kueue.x-k8s.io", "v1beta2", "MultiKueueCluster",
-                                               "multikueueclusters", false};
-
 std::vector<apiserver::StoredPtr> all_of(SimCluster* cluster, const char* resource) {
   std::vector<apiserver::StoredPtr> out;
   const apiserver::Shelf* shelf = cluster->server().store().find_shelf(resource);
@@ -96,6 +93,28 @@ Json said_of_workload(Rng& rng) {
 
 }  // namespace
 
+/// What no dispatcher should nominate.
+Json Chaos::nonsense_of_nominations() {
+  const std::string worker = any_worker()->name();
+  switch (rng_.between(0, 4)) {
+    case 0:
+      did("a worker that does not exist is nominated");
+      return {"nowhere", worker};
+    case 1:
+      did("nominations are taken back");
+      return nullptr;
+    case 2:
+      did("a single worker is nominated");
+      return Json::array({worker});
+    case 3:
+      did("a worker is nominated again and again");
+      return Json(20, worker);
+    default:
+      did("names that no cluster may have are nominated");
+      return {"", "../" + worker, "A worker\n", std::string(256, 'x')};
+  }
+}
+
 /// Another program nominates: sooner or later usefully, before that also nonsense.
 Task<> Chaos::nominate() {
   for (;;) {
@@ -108,7 +127,7 @@ Task<> Chaos::nominate() {
         const bool nonsense = !over_ && rng_.chance(0.1);
         if (recorded && !nonsense) continue;
         Json names = Json::array();
-        if (nonsense) names = {"nowhere", any_worker()->name()};
+        if (nonsense) names = nonsense_of_nominations();
         for (SimCluster* worker : deps_.workers) {
           if (!nonsense) names.push_back(worker->name());
         }
@@ -121,14 +140,12 @@ Task<> Chaos::nominate() {
   }
 }
 
-/// The controller of a second admission check changes its mind now and then. Users let what it
-/// rejected go on.
+/// The controller of a second admission check changes its mind now and then.
 Task<> Chaos::answer_other_checks() {
   for (;;) {
     co_await deps_.around.world.sleep_for(500ms);
     for (SimCluster* hub : deps_.hubs) {
       for (const auto& workload : all_of(hub, workloads)) {
-        co_await perhaps_activate(hub, workload);
         Json checks = at_or_null(at_or_null(workload->value(), "status"), "admissionChecks");
         bool changed = false;
         for (Json& check : checks) {
@@ -139,6 +156,9 @@ Task<> Chaos::answer_other_checks() {
           const char* wanted = !refuses ? "Ready" : rng_.chance(0.25) ? "Rejected" : "Retry";
           const bool said = check["state"] == "Retry" || check["state"] == "Rejected";
           if (check["state"] == wanted || (said && !over_)) continue;
+          did(std::string_view(wanted) == "Ready"   ? "another check becomes Ready"
+              : std::string_view(wanted) == "Retry" ? "another check says Retry"
+                                                    : "another check rejects");
           check["state"] = wanted;
           check["message"] = "";
           changed = true;
@@ -154,11 +174,22 @@ Task<> Chaos::answer_other_checks() {
   }
 }
 
+/// Users let what a check rejected go on, sooner or later.
+Task<> Chaos::activate() {
+  for (;;) {
+    co_await deps_.around.world.sleep_for(500ms);
+    for (SimCluster* hub : deps_.hubs) {
+      for (const auto& workload : all_of(hub, workloads)) co_await perhaps_activate(hub, workload);
+    }
+  }
+}
+
 Task<> Chaos::perhaps_activate(SimCluster* hub, apiserver::StoredPtr workload) {
   const Json& value = workload->value();
   if (condition_reason(value, "Evicted") != "DeactivatedDueToAdmissionCheck") co_return;
   if (at_or_null(value.at("spec"), "active") != Json(false)) co_return;
   if (!right_ && !rng_.chance(0.05)) co_return;
+  did("what was rejected is activated");
   const api::ObjectKey key(workload->ns(), workload->name());
   co_await hub->edit(api::Workload::resource, key, {{"spec", {{"active", true}}}});
 }
@@ -353,7 +384,7 @@ Task<> Chaos::repent(SimCluster* liar) {
   const Json allow = {
       {"metadata", {{"annotations", {{"multikueue.regatta.dev/remove-vanished", "1000"}}}}}};
   const api::ObjectKey key(liar->name());
-  for (SimCluster* hub : deps_.hubs) co_await hub->edit(multikueue_cluster, key, allow);
+  for (SimCluster* hub : deps_.hubs) co_await hub->edit(cluster_resource, key, allow);
 }
 
 }  // namespace regatta::simtest

@@ -1,9 +1,11 @@
+#include "tests/sim/chaos.h"
 #include "tests/sim/federation.h"
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <sys/resource.h>
@@ -96,18 +98,29 @@ void tell_progress(SimOptions* options) {
   };
 }
 
+/// How often what was done.
+void print(const std::map<std::string, int>& deeds) {
+  for (const std::string& deed : all_deeds()) {
+    const auto done = deeds.find(deed);
+    std::printf("%7d times %s\n", done == deeds.end() ? 0 : done->second, deed.c_str());
+  }
+}
+
 int run(Command command) {
   tell_progress(&command.options);
   const auto begin = Wall::now();
   const std::clock_t cpu = std::clock();
   std::uint64_t bad = 0;
+  std::map<std::string, int> deeds;
   for (std::uint64_t seed = command.first; seed < command.first + command.seeds; ++seed) {
     command.options.seed = seed;
     const SimResult result = run_federation(command.options);
     if (command.history) std::fputs(result.history.c_str(), stdout);
     if (!result.violations.empty()) ++bad;
+    for (const auto& [deed, times] : result.deeds) deeds[deed] += times;
     print(command.options, result);
   }
+  print(deeds);
   const double wall = std::chrono::duration<double>(Wall::now() - begin).count();
   const double busy = double(std::clock() - cpu) / CLOCKS_PER_SEC;
   std::printf("%llu passed, %llu failed; %.2f seeds per second, %.2f per CPU second\n",

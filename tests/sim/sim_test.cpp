@@ -1,9 +1,11 @@
+#include "tests/sim/chaos.h"
 #include "tests/sim/federation.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <map>
 
 namespace regatta::simtest {
 namespace {
@@ -33,6 +35,7 @@ TEST(Federation, HoldsInEveryWorld) {
   const auto begin = Wall::now();
   const auto most = std::chrono::seconds(number_from("REGATTA_SIM_SECONDS", 600));
   int crashes = 0, partitions = 0, finished = 0;
+  std::map<std::string, int> deeds;
   std::uint64_t done = 0;
   for (; done < seeds && Wall::now() - begin < most; ++done) {
     SimOptions options;
@@ -43,6 +46,7 @@ TEST(Federation, HoldsInEveryWorld) {
     crashes += result.crashes;
     partitions += result.partitions;
     finished += result.finished;
+    for (const auto& [deed, times] : result.deeds) deeds[deed] += times;
   }
   std::printf("%llu seeds from %llu on: %d jobs finished, %d crashes, %d partitions\n",
               static_cast<unsigned long long>(done), static_cast<unsigned long long>(first),
@@ -51,6 +55,9 @@ TEST(Federation, HoldsInEveryWorld) {
   if (done >= 10) {
     EXPECT_GT(crashes, 0);
     EXPECT_GT(partitions, 0);
+  }
+  for (const std::string& deed : all_deeds()) {
+    if (done >= 200) EXPECT_GT(deeds[deed], 0) << "in no world " << deed;
   }
 }
 
