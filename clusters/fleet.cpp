@@ -45,6 +45,7 @@ Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, Remote
       log_(local.log.named("clusters")),
       queue_(local.clock, scope, Backoff{Duration(100), std::chrono::seconds(30)}) {
   deps_.templates = &local.templates();
+  deps_.siblings = this;
   if (profiles) {
     plugins_ = std::move(profiles->plugins);
     profiles_ = std::make_unique<kube::Informer<api::ClusterProfile>>(
@@ -75,6 +76,11 @@ void Fleet::start() {
 const Fleet::Member* Fleet::find(const std::string& cluster) const {
   const auto found = by_name_.find(cluster);
   return found == by_name_.end() ? nullptr : found->second;
+}
+
+const RemoteCluster* Fleet::connection_of(const std::string& cluster) const {
+  const Member* member = find(cluster);
+  return member ? member->remote.get() : nullptr;
 }
 
 bool Fleet::may_exist(const std::string& cluster) const {

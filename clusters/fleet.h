@@ -28,7 +28,7 @@ struct ProfileSource {
 /// Keeps a live connection to the worker of every MultiKueueCluster of the hub, and writes its
 /// Active condition. Each worker has its own connection, watches and backoff: a worker that hangs,
 /// refuses or lacks a kind delays no other.
-class Fleet {
+class Fleet : public Siblings {
  public:
   /// Without `profiles` no ClusterProfile is read.
   Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, RemoteClusterDeps deps,
@@ -66,9 +66,9 @@ class Fleet {
   };
   /// Null when there is no such MultiKueueCluster.
   const Member* find(const std::string& cluster) const;
-  /// There is a MultiKueueCluster of that name, or one that cannot be decoded. It may not be a
-  /// member yet.
-  bool may_exist(const std::string& cluster) const;
+  /// It may not be a member yet.
+  bool may_exist(const std::string& cluster) const override;
+  const RemoteCluster* connection_of(const std::string& cluster) const override;
   const std::map<std::string, Member>& members() const { return members_; }
   /// Every worker was ready once since start(), and none is a MultiKueueCluster that cannot be
   /// decoded. Once true, it stays so.

@@ -22,6 +22,18 @@
 
 namespace regatta::clusters {
 
+class RemoteCluster;
+
+/// The other workers of the hub.
+class Siblings {
+ public:
+  virtual ~Siblings() = default;
+  /// There is a MultiKueueCluster of that name, or one that cannot be decoded.
+  virtual bool may_exist(const std::string& cluster) const = 0;
+  /// Null while there is none. Valid until the fleet changes.
+  virtual const RemoteCluster* connection_of(const std::string& cluster) const = 0;
+};
+
 struct RemoteClusterDeps {
   Clock& clock;
   Rng& rng;
@@ -35,6 +47,7 @@ struct RemoteClusterDeps {
   const net::SendGate* write_gate = nullptr;  ///< asked before each write; null: they may leave
   /// What copies share with the hub's objects and with one another; null: nothing.
   api::TemplatePool* templates = nullptr;
+  const Siblings* siblings = nullptr;  ///< null: there are none. Outlives the connection.
 };
 
 /// A live connection to one worker: our Workloads and Jobs there, kept up to date by watches that
@@ -105,6 +118,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   void suspect();
 
   const std::string& name() const { return name_; }
+  const Siblings* siblings() const { return deps_.siblings; }
   const std::string& server() const { return server_; }
 
  private:

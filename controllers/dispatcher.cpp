@@ -125,6 +125,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
   local.selection.on_change([this] { enqueue_all(); });
   deps_.fleet.on_workload([this](const std::string& cluster, const api::ObjectKey& key) {
     wake_slices(cluster, key);
+    rouse_for_other_name(cluster, key);
     // The garbage collection removes copies that have no Workload on the hub; it looks twice first.
     if (deps_.local.workloads.get(key)) queue_.add(key);
   });
@@ -143,6 +144,16 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
         enqueue_all();
         enqueue_of({key.name});
       });
+}
+
+/// The job of a copy that was made through another name of this worker will be there, too.
+void Dispatcher::rouse_for_other_name(const std::string& cluster, const api::ObjectKey& workload) {
+  const auto worker = remote(cluster);
+  const auto copy = worker ? worker->workloads.get(workload) : nullptr;
+  if (!copy) return;
+  const std::string& through = made_through(copy->metadata);
+  if (through.empty() || through == cluster) return;
+  if (const jobs::JobPtr job = owner_of(workload)) worker->jobs.rouse(job->kind());
 }
 
 void Dispatcher::wake_workloads_of(const jobs::JobId& job) {
@@ -192,7 +203,7 @@ void Dispatcher::wake_slices(const std::string& cluster, const api::ObjectKey& w
   }
   const auto worker = remote(cluster);
   if (!worker) return;
-  const HubIdentity identity(deps_.local, cluster);
+  const HubIdentity identity(deps_.local, *worker);
   for (const jobs::JobPtr& job : worker->jobs.by_index(clusters::by_workload, workload.str())) {
     if (!jobs::is_marked_elastic(*job)) continue;
     for (const auto& key : slices_on_hub(*job, deps_.local, identity)) queue_.add(key);
@@ -256,7 +267,7 @@ void Dispatcher::enqueue_held(const clusters::RemoteCluster& worker) {
   if (worker.jobs.any_unreadable()) return enqueue_all();
   for (const auto& copy : worker.workloads.list()) queue_.add(copy->metadata.key());
   for (const auto& [key, error] : worker.workloads.undecodable()) queue_.add(key);
-  const HubIdentity identity(deps_.local, worker.name());
+  const HubIdentity identity(deps_.local, worker);
   for (const jobs::JobPtr& job : worker.jobs.list()) {
     for (std::string& name : jobs::workloads_of_copy(*job)) {
       queue_.add(api::ObjectKey(job->metadata().ns, std::move(name)));

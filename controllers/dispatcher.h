@@ -153,6 +153,7 @@ class Dispatcher {
   void enqueue_ended_on(const std::string& cluster);
   void enqueue_held(const clusters::RemoteCluster& worker);
   Task<> follow_connections();
+  void rouse_for_other_name(const std::string& cluster, const api::ObjectKey& workload);
   void wake_workloads_of(const jobs::JobId& job);
   void wake_followers(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after);
   /// All slices of the elastic job that the Workload is a slice of, itself among them.

@@ -89,7 +89,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   }
   const auto copy = worker->workloads.get(key);
   if (!copy || worker->removing_workload(*copy)) co_return ok();
-  if (!HubIdentity(deps_.local, action.cluster).may_own(copy->metadata)) co_return ok();
+  if (!HubIdentity(deps_.local, *worker).may_own(*copy)) co_return ok();
   if (copy->metadata.has_finalizer(api::finalizers::resource_in_use)) {
     Json left = copy->metadata.finalizers;
     left.erase(std::find(left.begin(), left.end(), api::finalizers::resource_in_use));
@@ -135,7 +135,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   const bool gated = (config_.plan.preemption_gates && !only) || must_not_preempt(*workload);
   const std::string replaced = slice_to_replace(*worker, deps_.local, *workload);
   Json copy = dispatch::remote_copy(*workload, config_.origin, gated, replaced);
-  dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid());
+  dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid(), worker->name());
   dispatch::stamp_attempt(&copy, *workload);
   worker->workloads.may_appear(key);
   if (const jobs::JobPtr job = owner_of(key)) worker->jobs.rouse(job->kind());
@@ -234,7 +234,7 @@ std::string Dispatcher::hub_of_copy(const clusters::RemoteCluster& worker,
                                     const api::ObjectKey& key) const {
   static const std::string mark(api::annotations::hub_uid);
   const auto copy = worker.workloads.get(key);
-  const bool ours = copy && HubIdentity(deps_.local, worker.name()).may_own(copy->metadata);
+  const bool ours = copy && HubIdentity(deps_.local, worker).may_own(*copy);
   const std::string hub = ours ? copy->metadata.annotation(mark) : std::string();
   return hub.empty() ? deps_.local.uid() : hub;
 }
@@ -251,7 +251,7 @@ Task<Status> Dispatcher::create_object(std::shared_ptr<clusters::RemoteCluster> 
   const jobs::JobKind& kind = object->kind();
   Json wanted = object->remote_job(*workload, config_.origin);
   if (config_.workload_by_label) jobs::name_workload_by_label(&wanted);
-  dispatch::stamp(&wanted, object->metadata().uid, hub_of_copy(*worker, key));
+  dispatch::stamp(&wanted, object->metadata().uid, hub_of_copy(*worker, key), worker->name());
   worker->jobs.may_appear(jobs::id_of(*object));
   auto created = co_await worker->client.create_raw(kind.resource(), key.ns, dump_json(wanted));
   if (!created) {
@@ -308,7 +308,7 @@ Task<Status> Dispatcher::remove_stray(std::shared_ptr<clusters::RemoteCluster> w
   if (!found) co_return found.error();
   if (*found) {
     const api::ObjectMeta& ours = (*found)->metadata();
-    const HubIdentity identity(deps_.local, worker->name());
+    const HubIdentity identity(deps_.local, *worker);
     if (!ours.deleting() && !identity.of_another_life(object->metadata(), ours.uid)) co_return ok();
   }
   co_return co_await remove_object(worker, object);
@@ -349,9 +349,8 @@ Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteC
   auto found = worker->jobs.decode(*job.kind, std::move(*text));
   if (!found) co_return already_exists;
   const std::string label(api::labels::multikueue_origin);
-  const HubIdentity identity(deps_.local, worker->name());
-  if ((*found)->metadata().label(label) == config_.origin &&
-      identity.may_own((*found)->metadata())) {
+  const HubIdentity identity(deps_.local, *worker);
+  if ((*found)->metadata().label(label) == config_.origin && identity.may_own(**found)) {
     const bool wanted = contains(jobs::workloads_of_copy(**found), workload.name);
     worker->jobs.observe(std::move(*found));
     if (wanted) co_return ok();

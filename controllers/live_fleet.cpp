@@ -38,16 +38,11 @@ Certainty certainty_of_job(const clusters::RemoteCluster& remote, const jobs::Jo
   return worst;
 }
 
-const std::string& hub_mark(const api::ObjectMeta& metadata) {
-  static const std::string key(api::annotations::hub_uid);
-  return metadata.annotation(key);
-}
-
 jobs::JobPtr job_among(const std::vector<jobs::JobPtr>& found, const HubIdentity& identity,
                        const jobs::JobPtr& owner) {
   for (const jobs::JobPtr& job : found) {
     const bool named = !owner || jobs::id_of(*job) == jobs::id_of(*owner);
-    if (named && identity.may_own(job->metadata())) return job;
+    if (named && identity.may_own(*job)) return job;
   }
   return nullptr;
 }
@@ -57,8 +52,7 @@ jobs::JobPtr copy_of_slices(const clusters::RemoteCluster& remote, const HubIden
                             const jobs::JobPtr& owner) {
   if (!owner || !jobs::is_marked_elastic(*owner)) return nullptr;
   const jobs::JobPtr found = remote.jobs.get(jobs::id_of(*owner));
-  const bool ours = found && jobs::is_marked_elastic(*found) &&
-                    identity.may_own(found->metadata()) &&
+  const bool ours = found && jobs::is_marked_elastic(*found) && identity.may_own(*found) &&
                     !identity.of_another_life(found->metadata(), owner->metadata().uid);
   return ours ? found : nullptr;
 }
@@ -113,8 +107,9 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
     worker->certainty = dispatch::worse(worker->certainty, certainty_of_job(remote, local.job));
   }
   if (nothing) return;
-  const HubIdentity identity(hub, remote.name());
-  if (copy && identity.may_own(copy->metadata)) {
+  const HubIdentity identity(hub, remote);
+  worker->other_name = copy && identity.of(*copy) == Ownership::other_name;
+  if (copy && identity.may_own(*copy)) {
     worker->copy = copy;
     worker->removing_copy = remote.removing_workload(*copy);
     worker->removal_begun = remote.removal_begun(*copy);
@@ -167,23 +162,6 @@ TimePoint sent_at(const clusters::LocalCluster& hub, const api::Workload& worklo
 
 }  // namespace
 
-HubIdentity::HubIdentity(const clusters::LocalCluster& hub, const std::string& cluster)
-    : uid_(hub.uid()) {
-  const auto object = hub.multikueue_clusters.get(api::ObjectKey(cluster));
-  if (object) adopted_ = object->metadata.annotation(std::string(api::annotations::adopt_hub));
-}
-
-bool HubIdentity::may_own(const api::ObjectMeta& metadata) const {
-  const std::string& mark = hub_mark(metadata);
-  return mark.empty() || uid_.empty() || mark == uid_ || mark == adopted_;
-}
-
-bool HubIdentity::of_another_life(const api::ObjectMeta& metadata, const std::string& uid) const {
-  const std::string& mark = hub_mark(metadata);
-  if (mark.empty() || mark != uid_) return false;
-  return metadata.annotation(std::string(api::annotations::multikueue_origin_uid)) != uid;
-}
-
 jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::ObjectKey& workload,
                            const clusters::LocalCluster& hub) {
   const auto found = remote.jobs.by_index(clusters::by_workload, workload.str());
@@ -191,7 +169,7 @@ jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::Obj
   const bool slice = local && jobs::is_slice(*local);
   if (found.empty() && !slice) return nullptr;
   const jobs::JobPtr owner = local ? jobs::owner_of(hub.objects(), *local) : nullptr;
-  const HubIdentity identity(hub, remote.name());
+  const HubIdentity identity(hub, remote);
   const jobs::JobPtr job = job_among(found, identity, owner);
   return job ? job : copy_of_slices(remote, identity, owner);
 }
@@ -215,7 +193,7 @@ bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& jo
   };
   if (jobs::is_marked_elastic(job)) {
     if (hub.jobs.unreadable(jobs::id_of(job))) return true;
-    const auto slices = slices_on_hub(job, hub, HubIdentity(hub, remote.name()));
+    const auto slices = slices_on_hub(job, hub, HubIdentity(hub, remote));
     return std::any_of(slices.begin(), slices.end(), [&](const api::ObjectKey& key) {
       return key != workload &&
              (needs(key) || may_take_place(remote.name(), hub, key, job, workload));
@@ -231,7 +209,7 @@ bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& jo
 std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,
                                     const clusters::LocalCluster& hub, const jobs::JobPtr& job,
                                     const jobs::JobPtr& owner) {
-  const HubIdentity identity(hub, remote.name());
+  const HubIdentity identity(hub, remote);
   const auto other_life = [&identity](const jobs::GenericJob& theirs,
                                       const jobs::GenericJob& ours) {
     return identity.of_another_life(theirs.metadata(), ours.metadata().uid);

@@ -2,6 +2,7 @@
 
 #include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
+#include "controllers/hub_identity.h"
 #include "dispatch/group.h"
 
 #include <cstdint>
@@ -13,20 +14,6 @@
 #include <vector>
 
 namespace regatta::controllers {
-
-/// Tells objects of this hub from those of another hub that uses the same origin.
-class HubIdentity {
- public:
-  HubIdentity(const clusters::LocalCluster& hub, const std::string& cluster);
-  /// Whether an object on that worker may be this hub's: it is marked with this hub's uid or one
-  /// that was adopted, or it has no mark because an older version or another program made it.
-  bool may_own(const api::ObjectMeta& metadata) const;
-  /// Whether an object that this hub marked was made for an object with another uid.
-  bool of_another_life(const api::ObjectMeta& metadata, const std::string& uid) const;
-
- private:
-  std::string uid_, adopted_;
-};
 
 /// A worker's job for that Workload, or null: it names the Workload, or another slice if it is
 /// elastic, and has the name of the hub's job if that is known.

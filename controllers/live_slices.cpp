@@ -43,7 +43,7 @@ jobs::WorkloadPtr successor_on(const clusters::RemoteCluster& remote, const HubI
     jobs::WorkloadPtr next;
     for (const auto& copy :
          remote.workloads.by_index(clusters::by_replaced, named->metadata.key().str())) {
-      if (!identity.may_own(copy->metadata)) continue;
+      if (!identity.may_own(*copy)) continue;
       if (jobs::keeps_quota(*copy)) return copy;
       if (jobs::was_replaced(*copy)) next = copy;
     }
@@ -102,7 +102,7 @@ std::string slice_to_replace(const clusters::RemoteCluster& remote,
                              const clusters::LocalCluster& hub, const api::Workload& workload) {
   const jobs::JobPtr job = remote_job_of(remote, workload.metadata.key(), hub);
   if (job && jobs::is_marked_elastic(*job)) {
-    const HubIdentity identity(hub, remote.name());
+    const HubIdentity identity(hub, remote);
     const jobs::WorkloadPtr next = successor_on(remote, identity, named_copy(remote, *job));
     return name_to_replace(*job, next, workload.metadata.name);
   }
@@ -133,7 +133,7 @@ jobs::JobPtr job_of_lost_slice(const clusters::RemoteCluster& remote, const HubI
   }
   for (const std::string& name : names) {
     for (const jobs::JobPtr& job : remote.jobs.by_index(clusters::by_workload, name)) {
-      const bool ours = jobs::is_marked_elastic(*job) && identity.may_own(job->metadata());
+      const bool ours = jobs::is_marked_elastic(*job) && identity.may_own(*job);
       if (ours) return job;
     }
   }
@@ -145,7 +145,7 @@ void read_slices(const clusters::RemoteCluster& remote, const clusters::LocalClu
   const jobs::GenericJob& job = *worker->job;
   worker->other_slice = under_other_slice(job, workload);
   const jobs::WorkloadPtr named = named_copy(remote, job);
-  const jobs::WorkloadPtr next = successor_on(remote, HubIdentity(hub, remote.name()), named);
+  const jobs::WorkloadPtr next = successor_on(remote, HubIdentity(hub, remote), named);
   worker->replaces = name_to_replace(job, next, workload.name);
   if (!worker->other_slice) {
     worker->handing_over = worker->job_shared;

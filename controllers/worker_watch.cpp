@@ -22,6 +22,21 @@ std::vector<api::ObjectKey> workloads_of(const jobs::GenericJob& job) {
   return keys;
 }
 
+clusters::Notice other_hub_notice(const std::string& origin, const std::string& hub) {
+  return {std::string(api::reasons::other_hub),
+          "Another hub uses the origin \"" + origin +
+              "\" on this worker. Its objects are left alone. Give each hub an origin of its own; "
+              "if this hub takes over from the other one, annotate this MultiKueueCluster with " +
+              std::string(api::annotations::adopt_hub) + "=" + hub};
+}
+
+clusters::Notice other_name_notice(const std::string& name) {
+  return {std::string(api::reasons::other_name),
+          "This worker has objects that this hub made through the MultiKueueCluster \"" + name +
+              "\": both lead to the same cluster. They are left to that name. Delete one of the "
+              "two MultiKueueClusters, best the one without running workloads"};
+}
+
 bool vanished(const clusters::LocalCluster& hub, const api::ObjectKey& workload) {
   return !hub.workloads.get(workload) && !hub.workloads.unreadable(workload) &&
          hub.workloads.absence(workload) != kube::Absence::deleted;
@@ -41,16 +56,16 @@ bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job,
 }
 
 dispatch::RunningThere WorkerWatch::count(const clusters::RemoteCluster& worker) const {
-  const HubIdentity identity(hub_, worker.name());
+  const HubIdentity identity(hub_, worker);
   std::set<api::ObjectKey> running, lost;
   for (const auto& copy : worker.workloads.list()) {
     const auto& conditions = copy->status.conditions;
     const bool runs = api::is_true(conditions, api::conditions::admitted) &&
                       !api::is_true(conditions, api::conditions::finished);
-    if (runs && identity.may_own(copy->metadata)) running.insert(copy->metadata.key());
+    if (runs && identity.may_own(*copy)) running.insert(copy->metadata.key());
   }
   for (const jobs::JobPtr& job : worker.jobs.list()) {
-    if (job->finished() || !identity.may_own(job->metadata())) continue;
+    if (job->finished() || !identity.may_own(*job)) continue;
     std::vector<api::ObjectKey> keys = workloads_of(*job);
     // Of a job that has several, copies say which of them run.
     if (keys.size() > 1) {
@@ -99,33 +114,28 @@ bool WorkerWatch::judge(const std::string& cluster, const clusters::RemoteCluste
   return holds;
 }
 
-void WorkerWatch::look_for_other_hubs(const std::string& cluster,
-                                      const clusters::RemoteCluster& worker) {
-  const HubIdentity identity(hub_, cluster);
-  std::set<std::string> hubs;
-  std::size_t objects = 0;
-  const auto see = [&](const api::ObjectMeta& metadata) {
-    if (identity.may_own(metadata)) return;
-    ++objects;
-    hubs.insert(metadata.annotation(std::string(api::annotations::hub_uid)));
+void WorkerWatch::look_for_others(const std::string& cluster,
+                                  const clusters::RemoteCluster& worker) {
+  const HubIdentity identity(hub_, worker);
+  std::string other_hub, other_name;
+  const auto see = [&](const auto& object, const api::ObjectMeta& metadata) {
+    const Ownership whose = identity.of(object);
+    if (whose == Ownership::other_hub) other_hub = hub_mark(metadata);
+    if (whose == Ownership::other_name) other_name = identity.other_name(object);
   };
-  for (const auto& copy : worker.workloads.list()) see(copy->metadata);
-  for (const jobs::JobPtr& job : worker.jobs.list()) see(job->metadata());
-  if (hubs.empty()) return fleet_.tell(cluster, api::conditions::origin_shared, std::nullopt);
-  clusters::Notice notice;
-  notice.reason = std::string(api::reasons::other_hub);
-  notice.message = "Another hub uses the origin \"" + origin_ +
-                   "\" on this worker. Its objects are left alone. Give each hub an origin of its "
-                   "own; if this hub takes over from the other one, annotate this "
-                   "MultiKueueCluster with " +
-                   std::string(api::annotations::adopt_hub) + "=" + *hubs.begin();
-  fleet_.tell(cluster, api::conditions::origin_shared, std::move(notice));
+  for (const auto& copy : worker.workloads.list()) see(*copy, copy->metadata);
+  for (const jobs::JobPtr& job : worker.jobs.list()) see(*job, job->metadata());
+  std::optional<clusters::Notice> hub, name;
+  if (!other_hub.empty()) hub = other_hub_notice(origin_, other_hub);
+  if (!other_name.empty()) name = other_name_notice(other_name);
+  fleet_.tell(cluster, api::conditions::origin_shared, std::move(hub));
+  fleet_.tell(cluster, api::conditions::same_cluster, std::move(name));
 }
 
 void WorkerWatch::look(const std::string& cluster) {
   const auto* member = fleet_.find(cluster);
   if (!member || !member->ready()) return;
-  look_for_other_hubs(cluster, *member->remote);
+  look_for_others(cluster, *member->remote);
   judged_[cluster] = {hub_.clock.steady() + judgement_holds, judge(cluster, *member->remote, true)};
 }
 

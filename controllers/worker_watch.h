@@ -15,8 +15,8 @@ bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job,
                  const api::ObjectKey& workload);
 
 /// Looks at all that a worker holds at once, and tells the operator by conditions of its
-/// MultiKueueCluster: whether removals are held (dispatch/brake.h), and whether another hub uses
-/// the same origin there.
+/// MultiKueueCluster: whether removals are held (dispatch/brake.h), whether another hub uses the
+/// same origin there, and whether the worker is registered under another name, too.
 class WorkerWatch {
  public:
   WorkerWatch(clusters::LocalCluster& hub, clusters::Fleet& fleet, std::string origin,
@@ -38,7 +38,7 @@ class WorkerWatch {
   };
   dispatch::RunningThere count(const clusters::RemoteCluster& worker) const;
   bool judge(const std::string& cluster, const clusters::RemoteCluster& worker, bool refresh);
-  void look_for_other_hubs(const std::string& cluster, const clusters::RemoteCluster& worker);
+  void look_for_others(const std::string& cluster, const clusters::RemoteCluster& worker);
 
   clusters::LocalCluster& hub_;
   clusters::Fleet& fleet_;

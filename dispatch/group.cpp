@@ -599,6 +599,7 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
       const auto lacking = parts_to_create(job, worker.job, *workload);
       if (has_foreign(foreign, name, lacking)) view.job = RemoteJob::foreign;
     }
+    if (worker.other_name && view.job == RemoteJob::absent) view.job = RemoteJob::foreign;
     group.clusters.emplace(name, std::move(view));
   };
   fleet.for_each_worker(key, visited, look);

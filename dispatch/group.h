@@ -37,6 +37,7 @@ struct WorkerView {
   bool unknown = false;
   bool kind_served = true;       ///< its API serves the kind of the job
   jobs::WorkloadPtr copy;        ///< null when the worker has none
+  bool other_name = false;       ///< it shows the copy of another name of the same worker
   bool removing_copy = false;    ///< we deleted it; the watch has not shown that yet
   bool removal_begun = false;    ///< we asked for it; the answer may be lost
   jobs::JobPtr job;              ///< our job for the workload; null when the worker has none

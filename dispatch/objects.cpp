@@ -91,10 +91,12 @@ Json remote_copy(const api::Workload& workload, const std::string& origin, bool 
           {"spec", std::move(whole["spec"])}};
 }
 
-void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid) {
+void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid,
+           const std::string& worker) {
   Json& annotations = (*object)["metadata"]["annotations"];
   annotations[std::string(api::annotations::multikueue_origin_uid)] = origin_uid;
   if (!hub_uid.empty()) annotations[std::string(api::annotations::hub_uid)] = hub_uid;
+  annotations[std::string(api::annotations::worker)] = worker;
 }
 
 void stamp_attempt(Json* copy, const api::Workload& workload) {

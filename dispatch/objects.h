@@ -21,7 +21,8 @@ Json remote_copy(const api::Workload& workload, const std::string& origin, bool 
 
 /// Marks an object for a worker with the uid of the object that it is made for, and with that of
 /// the hub if that is known.
-void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid);
+void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid,
+           const std::string& worker);
 
 /// Marks a copy as made for the present attempt of the Workload.
 void stamp_attempt(Json* copy, const api::Workload& workload);

@@ -170,7 +170,7 @@ struct RemoteCopy {
 enum class RemoteJob {
   absent,
   ours,
-  foreign,  ///< a job of that name without our origin label: never touched
+  foreign,  ///< a job of that name without our origin label, or one that is another name's
 };
 
 struct ClusterView {

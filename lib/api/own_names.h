@@ -8,6 +8,8 @@ namespace regatta::api {
 namespace annotations {
 /// On copies and jobs on workers: the UID of the namespace kube-system of the hub that made them.
 constexpr std::string_view hub_uid = "multikueue.regatta.dev/hub-uid";
+/// Of a copy or a job: the MultiKueueCluster that the hub made it through.
+constexpr std::string_view worker = "multikueue.regatta.dev/worker";
 /// On copies on workers: when the hub's Workload had got its quota, which says for which attempt
 /// the copy was made.
 constexpr std::string_view quota_reserved_at = "multikueue.regatta.dev/quota-reserved-at";
@@ -68,6 +70,7 @@ namespace conditions {
 // Of a MultiKueueCluster
 constexpr std::string_view removals_held = "RemovalsHeld";
 constexpr std::string_view origin_shared = "OriginShared";
+constexpr std::string_view same_cluster = "SameCluster";
 constexpr std::string_view needs_lacking = "NeedsLacking";
 // Of a Workload
 /// How far MultiKueue has got with it, as one sentence on its dispatch as a whole.
@@ -81,6 +84,8 @@ namespace reasons {
 constexpr std::string_view vanished_on_hub = "VanishedOnHub";
 // OriginShared
 constexpr std::string_view other_hub = "OtherHub";
+// SameCluster
+constexpr std::string_view other_name = "OtherName";
 // NeedsLacking
 constexpr std::string_view not_provided = "NotProvided";
 constexpr std::string_view resolved = "Resolved";

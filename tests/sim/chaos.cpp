@@ -78,6 +78,7 @@ const std::vector<Chaos::Kind>& Chaos::kinds() {
       {Trouble::edits, 3, &Chaos::edit_job},
       {Trouble::elastic, 6, &Chaos::scale_job},
       {Trouble::configs, 3, &Chaos::change_config},
+      {Trouble::second_names, 3, &Chaos::name_again},
       {Trouble::check_swaps, 2, &Chaos::swap_check},
       {Trouble::addresses, 2, &Chaos::move_server},
       {Trouble::refusals, 3, &Chaos::refuse_jobs},
@@ -124,6 +125,7 @@ const std::vector<std::string>& all_deeds() {
       "an elastic Job gets another size",
       "the MultiKueueConfig is deleted",
       "a worker is unlisted",
+      "a worker gets a second name",
       "a MultiKueueCluster is deleted",
       "a kubeconfig vanishes",
       "the check is deleted",
@@ -198,6 +200,7 @@ Task<> Chaos::set_right() {
     co_await make_all_known(hub);
     for (SimCluster* worker : deps_.workers) {
       co_await hub->apply(make_cluster(worker->name()));
+      if (has(Trouble::second_names)) co_await forget_name(hub, worker);
       co_await write_secret(hub, worker);
     }
     co_await list_clusters(hub);

@@ -72,6 +72,8 @@ class Chaos {
   Task<> resize_job(SimCluster* hub);
   Task<> scale_job();
   Task<> change_config();
+  Task<> name_again();
+  Task<> forget_name(SimCluster* hub, SimCluster* worker);
   Task<> lose_config(SimCluster* hub);
   Task<> swap_check();
   Task<> lose_check(SimCluster* hub);
@@ -135,6 +137,7 @@ class Chaos {
   std::map<std::string, int> generations_;        ///< of kubeconfigs, by hub and worker
   std::map<std::string, std::string> addresses_;  ///< by worker
   std::map<std::string, std::multiset<std::string>> unlisted_;  ///< by hub
+  std::set<std::string> named_again_;                           ///< workers, by hub and worker
   std::string lost_;                                            ///< the worker that is away
   std::set<std::string> busy_;  ///< what is being changed and will be put back
 };

@@ -433,16 +433,20 @@ void History::hub_configuration(const Changed& c) {
   if (c.author.role != Role::user) return;
   if (config) {
     for (const std::string& worker : workers_) {
+      const auto was = [&](const std::string& name) {
+        return c.previous && lists(c.previous->value(), name);
+      };
+      const std::string second = second_name_of(worker);
       // A config that is gone says nothing about the worker that runs a Job.
-      const bool gone = !removed(c) && !lists(c.object->value(), worker);
-      if (gone && (!c.previous || lists(c.previous->value(), worker))) {
-        excuse(c.cluster, "no longer listed:", worker);
-      }
+      if (removed(c)) continue;
+      const bool gone = (!c.previous || was(worker)) && !lists(c.object->value(), worker);
+      const bool second_gone = was(second) && !lists(c.object->value(), second);
+      if (gone || second_gone) excuse(c.cluster, "no longer listed:", worker);
     }
   }
   if (!c.previous) return;
   if (c.resource == "multikueueclusters.kueue.x-k8s.io" && removed(c)) {
-    excuse(c.cluster, "MultiKueueCluster deleted:", c.object->name());
+    excuse(c.cluster, "MultiKueueCluster deleted:", worker_of(c.object->name()));
   }
   if (c.resource == "secrets" && !c.object->value().contains("data")) {
     const std::string name = c.object->name();

@@ -150,7 +150,10 @@ Task<> Chaos::scale_job() {
 Task<> Chaos::list_clusters(SimCluster* hub) {
   Json names = Json::array();
   for (SimCluster* worker : deps_.workers) {
-    if (!unlisted_[hub->name()].contains(worker->name())) names.push_back(worker->name());
+    if (unlisted_[hub->name()].contains(worker->name())) continue;
+    names.push_back(worker->name());
+    const bool twice = named_again_.contains(hub->name() + " " + worker->name());
+    if (twice) names.push_back(second_name_of(worker->name()));
   }
   const Json spec = {{"clusters", names}};
   const Json patch = {{"spec", spec}};
@@ -258,11 +261,41 @@ Task<> Chaos::swap_check() {
 
 Task<> Chaos::write_secret(SimCluster* hub, SimCluster* worker) {
   const std::string& name = worker->name();
-  const Json secret =
-      make_secret(name, addresses_[name], deps_.ca, generations_[hub->name() + " " + name]);
-  const Json patch = {{"data", secret["data"]}};
-  const api::ObjectKey key("kueue-system", name + "-kubeconfig");
-  co_await hub->edit(api::Secret::resource, key, patch);
+  const std::string both = hub->name() + " " + name;
+  std::vector<std::string> names = {name};
+  if (named_again_.contains(both)) names.push_back(second_name_of(name));
+  for (const std::string& one : names) {
+    const Json secret = make_secret(one, addresses_[name], deps_.ca, generations_[both]);
+    const Json patch = {{"data", secret["data"]}};
+    const api::ObjectKey key("kueue-system", one + "-kubeconfig");
+    co_await hub->edit(api::Secret::resource, key, patch);
+  }
+}
+
+/// A worker is registered once more, under another name, for a while or as long as there are
+/// faults.
+Task<> Chaos::name_again() {
+  SimCluster* hub = any_hub();
+  SimCluster* worker = any_worker();
+  const std::string both = hub->name() + " " + worker->name();
+  if (!named_again_.insert(both).second) co_return;
+  did("a worker gets a second name");
+  const std::string name = second_name_of(worker->name());
+  co_await hub->apply(make_secret(name, addresses_[worker->name()], deps_.ca, generations_[both]));
+  co_await hub->apply(make_cluster(name));
+  co_await list_clusters(hub);
+  co_await wait(1000, 60000);
+  co_await forget_name(hub, worker);
+}
+
+/// Its Workloads are given up.
+Task<> Chaos::forget_name(SimCluster* hub, SimCluster* worker) {
+  named_again_.erase(hub->name() + " " + worker->name());
+  const std::string name = second_name_of(worker->name());
+  co_await list_clusters(hub);
+  const api::ObjectKey cluster(name), secret("kueue-system", name + "-kubeconfig");
+  co_await hub->remove(cluster_resource, cluster);
+  co_await hub->remove(api::Secret::resource, secret);
 }
 
 Task<> Chaos::compact_or_rotate() {

@@ -338,6 +338,19 @@ void does_not_sign(SimOptions* options) {
     (*b)["metadata"]["annotations"].erase("multikueue.regatta.dev/hub-uid");
   });
 }
+void does_not_say_through_which_name(SimOptions* options) {
+  sends(options, Role::dispatcher, "POST", "", [](Json* b) {
+    if (!b->contains("metadata") || !(*b)["metadata"].contains("annotations")) return;
+    (*b)["metadata"]["annotations"].erase("multikueue.regatta.dev/worker");
+  });
+}
+/// A MultiKueueConfig that is gone lists no worker.
+void takes_a_missing_config_for_an_empty_one(SimOptions* options) {
+  sees(options, [](GroupView* g, TimePoint) {
+    if (!std::exchange(g->local.config_missing, false)) return;
+    for (auto& [name, v] : g->clusters) v.listed = false;
+  });
+}
 void charges_too_much(SimOptions* options) {
   sends(options, Role::manager, "PATCH", "workloads", [](Json* b) {
     if (!b->contains("status") || !(*b)["status"].contains("admission")) return;
@@ -540,6 +553,14 @@ const Mutant mutants[] = {
     {"creates_copies_without_origin", creates_copies_without_origin, plain, 1},
     {"creates_jobs_without_their_workload", creates_jobs_without_their_workload, plain, 1},
     {"does_not_sign", does_not_sign, {equal_origins}, 5},
+    {"does_not_say_through_which_name",
+     does_not_say_through_which_name,
+     {second_names, crashes, partitions},
+     30},
+    {"takes_a_missing_config_for_an_empty_one",
+     takes_a_missing_config_for_an_empty_one,
+     {configs},
+     10},
     {"charges_too_much", charges_too_much, plain, 2},
     {"takes_any_end", takes_any_end, {out_of_sync}, 5},
     {"takes_unlisted_for_listed", takes_unlisted_for_listed, {configs}, 60},
@@ -549,7 +570,7 @@ const Mutant mutants[] = {
      40},
     {"brakes_for_unmarked_jobs", brakes_for_unmarked_jobs, {byzantine_keeps}, 3},
     {"leaves_quota_to_any_worker", leaves_quota_to_any_worker, {byzantine_keeps, deactivation}, 3},
-    {"releases_after_every_removal", releases_after_every_removal, {byzantine_keeps, vandals}, 5},
+    {"releases_after_every_removal", releases_after_every_removal, {byzantine_keeps, vandals}, 20},
     {"patches_any_version", patches_any_version, {late, deactivation, worker_evictions}, 40},
     {"takes_any_version_of_the_lease",
      takes_any_version_of_the_lease,
@@ -560,7 +581,7 @@ const Mutant mutants[] = {
      copies_status_of_any_version,
      {crashes, late, noise, job_kinds},
      200},
-    {"deletes_by_name", deletes_by_name, {late, out_of_sync, recreations}, 150},
+    {"deletes_by_name", deletes_by_name, {late, out_of_sync, recreations}, 200},
     {"misses_deletions_on_workers", misses_deletions_on_workers, {worker_evictions}, 3},
     {"takes_over_with_old_caches",
      takes_over_with_old_caches,

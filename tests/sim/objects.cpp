@@ -13,6 +13,8 @@
 namespace regatta::simtest {
 namespace {
 
+constexpr std::string_view second_name = "-again";
+
 const Json* condition_of(const Json& object, const char* type) {
   for (const Json& condition : at_or_null(at_or_null(object, "status"), "conditions")) {
     if (text_at(condition, "type") == type) return &condition;
@@ -91,8 +93,17 @@ std::string owner_uid_of(const Json& object) {
   return text_at(first_owner(object), "uid");
 }
 
+std::string second_name_of(const std::string& worker) {
+  return worker + std::string(second_name);
+}
+
+std::string worker_of(std::string name) {
+  if (name.ends_with(second_name)) name.resize(name.size() - second_name.size());
+  return name;
+}
+
 std::string cluster_name_of(const Json& workload) {
-  return text_at(at_or_null(workload, "status"), "clusterName");
+  return worker_of(text_at(at_or_null(workload, "status"), "clusterName"));
 }
 
 bool sends_to_workers(const std::string& check) {

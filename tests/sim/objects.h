@@ -37,7 +37,11 @@ bool is_elastic(const Json& object);
 std::string owner_kind_of(const Json& object);
 std::string owner_of(const Json& object);
 std::string owner_uid_of(const Json& object);
+/// The worker that is recorded, whichever of its names was used; empty: none.
 std::string cluster_name_of(const Json& workload);
+/// Another name of that worker, and the worker of either.
+std::string second_name_of(const std::string& worker);
+std::string worker_of(std::string name);
 /// A check of that name sends workloads to workers.
 bool sends_to_workers(const std::string& check);
 /// The one in the Workload's status that sent it, or would send it; empty when there is none.
@@ -55,6 +59,7 @@ std::string token_of(int generation);
 std::string token_in(const Json& secret);
 /// Large fleets are selected by a label.
 inline constexpr const char* select_clusters = "multikueue.regatta.dev/select-clusters";
+/// A MultiKueueCluster of that name with the kubeconfig in its Secret.
 Json make_cluster(const std::string& name);
 Json make_check(const std::string& name, const std::string& controller);
 /// The checks that send workloads to workers: the one that the queue has, and the one that it is

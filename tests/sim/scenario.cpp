@@ -142,6 +142,12 @@ void draw_give_ups(const ScenarioOptions& options, Scenario* scenario) {
   if (which != 0) scenario->attempts_max = std::int32_t(rng.between(1, 3));
 }
 
+void draw_second_names(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 53);
+  draw_trouble(Trouble::second_names, options, rng, scenario);
+  if (scenario->large()) scenario->troubles.erase(Trouble::second_names);
+}
+
 /// Some worlds compare workers, unless another program nominates.
 void draw_comparison(const ScenarioOptions& options, Scenario* scenario) {
   Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 47);
@@ -212,6 +218,7 @@ const std::vector<TroubleInfo>& all_troubles() {
       {Trouble::elastic, "elastic", 0.2, true},
       {Trouble::newer_objects, "newer-objects", 0.1, true},
       {Trouble::garbage, "garbage", 0.1, true},
+      {Trouble::second_names, "second-names", 0.1, true},
       {Trouble::give_ups, "give-ups", 0.1, true},
   };
   return all;
@@ -304,6 +311,7 @@ Scenario draw_scenario(const ScenarioOptions& options) {
   draw_garbage(options, &s);
   draw_give_ups(options, &s);
   draw_comparison(options, &s);
+  draw_second_names(options, &s);
   if (s.large()) enlarge(&s);
   return s;
 }

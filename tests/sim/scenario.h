@@ -58,6 +58,7 @@ enum class Trouble {
   elastic,           ///< Jobs grow and shrink on the hub while they run
   newer_objects,     ///< objects of a newer version, which cannot be decoded, for a while
   garbage,           ///< a worker's API server answers anything at all
+  second_names,      ///< a worker has two MultiKueueClusters for a while
   give_ups,          ///< the hub rejects what no worker admits in time, or what loses its workers
 };
 

@@ -1,0 +1,114 @@
+#include "controllers/hub_identity.h"
+
+#include "jobs/read_job.h"
+#include "lib/api/eviction_record.h"
+#include "lib/api/own_names.h"
+
+#include <algorithm>
+#include <set>
+
+namespace regatta::controllers {
+namespace {
+
+bool shows(const clusters::RemoteCluster& worker, const api::Workload& copy) {
+  const auto there = worker.workloads.get(copy.metadata.key());
+  return there && there->metadata.uid == copy.metadata.uid;
+}
+
+bool shows(const clusters::RemoteCluster& worker, const jobs::GenericJob& job,
+           const std::vector<std::string>& workloads) {
+  const std::string& ns = job.metadata().ns;
+  return std::any_of(workloads.begin(), workloads.end(), [&](const std::string& name) {
+    const auto there = worker.jobs.by_index(clusters::by_workload, ns + "/" + name);
+    return std::any_of(there.begin(), there.end(), [&](const jobs::JobPtr& one) {
+      return one->metadata().uid == job.metadata().uid;
+    });
+  });
+}
+
+}  // namespace
+
+const std::string& hub_mark(const api::ObjectMeta& metadata) {
+  static const std::string key(api::annotations::hub_uid);
+  return metadata.annotation(key);
+}
+
+const std::string& made_through(const api::ObjectMeta& metadata) {
+  static const std::string key(api::annotations::worker);
+  return metadata.annotation(key);
+}
+
+HubIdentity::HubIdentity(const clusters::LocalCluster& hub, const clusters::RemoteCluster& worker)
+    : hub_(hub), worker_(worker), uid_(hub.uid()) {
+  const auto object = hub.multikueue_clusters.get(api::ObjectKey(worker.name()));
+  if (object) adopted_ = object->metadata.annotation(std::string(api::annotations::adopt_hub));
+}
+
+bool HubIdentity::of_another_hub(const api::ObjectMeta& metadata) const {
+  const std::string& mark = hub_mark(metadata);
+  return !mark.empty() && !uid_.empty() && mark != uid_ && mark != adopted_;
+}
+
+template <class Shows>
+std::string HubIdentity::other_name(const api::ObjectMeta& metadata,
+                                    const std::vector<std::string>& workloads,
+                                    const Shows& shown_by) const {
+  const clusters::Siblings* siblings = worker_.siblings();
+  if (!siblings || of_another_hub(metadata)) return "";
+  const std::string& through = made_through(metadata);
+  std::set<std::string> recorded, names;
+  for (const std::string& name : workloads) {
+    const auto found = hub_.workloads.get({metadata.ns, name});
+    if (!found) continue;
+    if (const auto& cluster = found->status.cluster_name) recorded.insert(*cluster);
+    if (const auto cluster = api::evicted_from(found->status)) names.insert(*cluster);
+  }
+  names.insert(recorded.begin(), recorded.end());
+  if (names.contains(worker_.name()) || through == worker_.name()) return "";
+  if (!through.empty()) names.insert(through);
+  for (const std::string& name : names) {
+    const clusters::RemoteCluster* other = siblings->connection_of(name);
+    if (other && other->ready() && shown_by(*other)) return name;
+  }
+  for (const std::string& name : recorded) {
+    const clusters::RemoteCluster* other = siblings->connection_of(name);
+    const bool unknown = siblings->may_exist(name) && !(other && other->ready());
+    if (unknown && (through == name || (other && shown_by(*other)))) return name;
+  }
+  return "";
+}
+
+std::string HubIdentity::other_name(const api::Workload& copy) const {
+  return other_name(copy.metadata, {copy.metadata.name},
+                    [&](const clusters::RemoteCluster& other) { return shows(other, copy); });
+}
+
+std::string HubIdentity::other_name(const jobs::GenericJob& job) const {
+  const std::vector<std::string> workloads = jobs::workloads_of_copy(job);
+  return other_name(job.metadata(), workloads, [&](const clusters::RemoteCluster& other) {
+    if (shows(other, job, workloads)) return true;
+    // The watch of the jobs may be behind that of the copies, of which one is there already.
+    return std::any_of(workloads.begin(), workloads.end(), [&](const std::string& name) {
+      const auto copy = worker_.workloads.get({job.metadata().ns, name});
+      return copy && shows(other, *copy);
+    });
+  });
+}
+
+Ownership HubIdentity::of(const api::Workload& copy) const {
+  if (of_another_hub(copy.metadata)) return Ownership::other_hub;
+  return other_name(copy).empty() ? Ownership::ours : Ownership::other_name;
+}
+
+Ownership HubIdentity::of(const jobs::GenericJob& job) const {
+  if (of_another_hub(job.metadata())) return Ownership::other_hub;
+  return other_name(job).empty() ? Ownership::ours : Ownership::other_name;
+}
+
+bool HubIdentity::of_another_life(const api::ObjectMeta& metadata, const std::string& uid) const {
+  const std::string& mark = hub_mark(metadata);
+  if (mark.empty() || mark != uid_) return false;
+  return metadata.annotation(std::string(api::annotations::multikueue_origin_uid)) != uid;
+}
+
+}  // namespace regatta::controllers
