@@ -15,8 +15,28 @@ bool shows(const clusters::RemoteCluster& worker, const api::Workload& copy) {
   return there && there->metadata.uid == copy.metadata.uid;
 }
 
+/// It has a copy of one of these Workloads that cannot be read.
+bool shows_unreadably(const clusters::RemoteCluster& worker, const std::string& ns,
+                      const std::vector<std::string>& workloads) {
+  return std::any_of(workloads.begin(), workloads.end(), [&](const std::string& name) {
+    return worker.workloads.unreadable(api::ObjectKey{ns, name});
+  });
+}
+
+/// Of one of them it was neither seen nor asked whether it is without a copy.
+bool may_show(const clusters::RemoteCluster& worker, const std::string& ns,
+              const std::vector<std::string>& workloads) {
+  return std::any_of(workloads.begin(), workloads.end(), [&](const std::string& name) {
+    const api::ObjectKey key{ns, name};
+    return !worker.workloads.get(key) && worker.workloads.absence(key) == kube::Absence::unseen;
+  });
+}
+
 bool shows(const clusters::RemoteCluster& worker, const jobs::GenericJob& job,
            const std::vector<std::string>& workloads) {
+  // By now it may name another Workload there; a job of several objects has no such id.
+  const jobs::JobPtr same = worker.jobs.get(jobs::id_of(job));
+  if (same && same->metadata().uid == job.metadata().uid) return true;
   const std::string& ns = job.metadata().ns;
   return std::any_of(workloads.begin(), workloads.end(), [&](const std::string& name) {
     const auto there = worker.jobs.by_index(clusters::by_workload, ns + "/" + name);
@@ -60,19 +80,25 @@ std::string HubIdentity::other_name(const api::ObjectMeta& metadata,
   for (const std::string& name : workloads) {
     const auto found = hub_.workloads.get({metadata.ns, name});
     if (!found) continue;
-    if (const auto& cluster = found->status.cluster_name) recorded.insert(*cluster);
-    if (const auto cluster = api::evicted_from(found->status)) names.insert(*cluster);
+    const auto& place = found->status.cluster_name;
+    const auto evicted_from = api::evicted_from(found->status);
+    if (place == worker_.name() || evicted_from == worker_.name()) return "";
+    if (place) recorded.insert(*place);
+    if (evicted_from) names.insert(*evicted_from);
   }
   names.insert(recorded.begin(), recorded.end());
-  if (names.contains(worker_.name()) || through == worker_.name()) return "";
   if (!through.empty()) names.insert(through);
+  names.erase(worker_.name());
   for (const std::string& name : names) {
     const clusters::RemoteCluster* other = siblings->connection_of(name);
-    if (other && other->ready() && shown_by(*other)) return name;
+    if (!other || !other->ready()) continue;
+    if (shown_by(*other)) return name;
+    if (through == name && shows_unreadably(*other, metadata.ns, workloads)) return name;
   }
   for (const std::string& name : recorded) {
     const clusters::RemoteCluster* other = siblings->connection_of(name);
-    const bool unknown = siblings->may_exist(name) && !(other && other->ready());
+    const bool lacks = other && other->ready() && !may_show(*other, metadata.ns, workloads);
+    const bool unknown = siblings->may_exist(name) && !lacks;
     if (unknown && (through == name || (other && shown_by(*other)))) return name;
   }
   return "";
@@ -87,10 +113,13 @@ std::string HubIdentity::other_name(const jobs::GenericJob& job) const {
   const std::vector<std::string> workloads = jobs::workloads_of_copy(job);
   return other_name(job.metadata(), workloads, [&](const clusters::RemoteCluster& other) {
     if (shows(other, job, workloads)) return true;
-    // The watch of the jobs may be behind that of the copies, of which one is there already.
+    // Its watch of the jobs may be behind, and so may the one here of the copies. It was there
+    // already that the copy was admitted.
     return std::any_of(workloads.begin(), workloads.end(), [&](const std::string& name) {
-      const auto copy = worker_.workloads.get({job.metadata().ns, name});
-      return copy && shows(other, *copy);
+      const api::ObjectKey key{job.metadata().ns, name};
+      const auto copy = worker_.workloads.get(key);
+      if (copy) return shows(other, *copy);
+      return made_through(job.metadata()) == other.name() && other.workloads.get(key) != nullptr;
     });
   });
 }
@@ -103,6 +132,12 @@ Ownership HubIdentity::of(const api::Workload& copy) const {
 Ownership HubIdentity::of(const jobs::GenericJob& job) const {
   if (of_another_hub(job.metadata())) return Ownership::other_hub;
   return other_name(job).empty() ? Ownership::ours : Ownership::other_name;
+}
+
+bool HubIdentity::may_be_of_another_name(const api::ObjectMeta& metadata) const {
+  const std::string& through = made_through(metadata);
+  const clusters::Siblings* siblings = worker_.siblings();
+  return siblings && !through.empty() && through != worker_.name() && siblings->may_exist(through);
 }
 
 bool HubIdentity::of_another_life(const api::ObjectMeta& metadata, const std::string& uid) const {

@@ -23,7 +23,8 @@ enum class Ownership {
 ///   says, if that is connected and shows it, too;
 /// - to the recorded one, if that cannot be asked and the object says that it was made through it,
 ///   or was seen there. Once the Workload is evicted from there, the object is a leftover.
-/// A name that is connected and does not show the object leads to another cluster now.
+/// What the other name has and cannot be read counts as shown. A name that is connected and is
+/// known not to have the object leads to another cluster now.
 class HubIdentity {
  public:
   /// Either may change meanwhile; both outlive this object.
@@ -35,6 +36,9 @@ class HubIdentity {
   std::string other_name(const jobs::GenericJob& job) const;
   bool may_own(const api::Workload& copy) const { return of(copy) == Ownership::ours; }
   bool may_own(const jobs::GenericJob& job) const { return of(job) == Ownership::ours; }
+  /// It was made through another name that there still is. If that does not show the object yet,
+  /// it will own it; so a copy must not be the one that wins here.
+  bool may_be_of_another_name(const api::ObjectMeta& metadata) const;
   /// Whether an object that this hub marked was made for an object with another uid.
   bool of_another_life(const api::ObjectMeta& metadata, const std::string& uid) const;
 

@@ -90,6 +90,11 @@ bool unreadable_on(const clusters::RemoteCluster& remote, const OnHub& local) {
   });
 }
 
+bool races(const api::Workload& workload) {
+  const api::WorkloadStatus& status = workload.status;
+  return !status.cluster_name && !api::is_true(status.conditions, api::conditions::evicted);
+}
+
 /// Of a worker that has nothing and is not the recorded one, nothing rests on how certain that is.
 void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                   const OnHub& local, dispatch::WorkerView* worker) {
@@ -111,10 +116,13 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   worker->other_name = copy && identity.of(*copy) == Ownership::other_name;
   if (copy && identity.may_own(*copy)) {
     worker->copy = copy;
+    worker->made_through = made_through(copy->metadata);
     worker->removing_copy = remote.removing_workload(*copy);
     worker->removal_begun = remote.removal_begun(*copy);
     worker->of_another_life =
-        local.workload && identity.of_another_life(copy->metadata, local.workload->metadata.uid);
+        local.workload &&
+        ((races(*local.workload) && identity.may_be_of_another_name(copy->metadata)) ||
+         identity.of_another_life(copy->metadata, local.workload->metadata.uid));
   }
   worker->job = job_among(jobs, identity, local.job);
   if (!worker->job) worker->job = copy_of_slices(remote, identity, local.job);
@@ -127,6 +135,7 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
     return;
   }
   read_parts(remote, worker);
+  if (!worker->copy) worker->made_through = made_through(worker->job->metadata());
   worker->job_shared = is_shared(remote, *worker->job, local.key, hub);
   if (jobs::is_marked_elastic(*worker->job)) read_slices(remote, hub, local.key, worker);
   if (worker->job->composed()) {

@@ -116,9 +116,11 @@ void read_successors(const jobs::Lookup& hub, const api::Workload& workload,
   for (const jobs::WorkloadPtr& other : hub.workloads_of(jobs::id_of(*job))) {
     if (jobs::replaced_slice(*other) != key) continue;
     view->has_successor = true;
+    if (!jobs::keeps_quota(*other)) continue;
     const auto& place = other->status.cluster_name;
-    view->superseded |=
-        jobs::keeps_quota(*other) && (!place || place != workload.status.cluster_name);
+    const bool same = place && place == workload.status.cluster_name;
+    view->superseded |= !same;
+    view->overtaken |= same;
   }
 }
 
@@ -584,6 +586,11 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
   }
   const std::vector<std::string> visited = to_look_at(&group, order, roster, now, config);
   const auto look = [&](const std::string& name, const WorkerView& worker) {
+    // The name that it was evicted from has gone, and this is another one of the same worker.
+    const bool renamed = !worker.made_through.empty() && worker.made_through != name;
+    if (renamed && group.local.evicted_from == worker.made_through) {
+      group.local.evicted_from = name;
+    }
     ClusterView view = read_cluster(worker, workload.get(), job, !group.local.follows);
     view.listed = roster ? roster->listed.contains(name) : listed.contains(name);
     // A config that is gone says nothing about the worker that runs the Job.

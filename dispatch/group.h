@@ -38,6 +38,7 @@ struct WorkerView {
   bool kind_served = true;       ///< its API serves the kind of the job
   jobs::WorkloadPtr copy;        ///< null when the worker has none
   bool other_name = false;       ///< it shows the copy of another name of the same worker
+  std::string made_through;      ///< the name that its copy or job was made through, if it says so
   bool removing_copy = false;    ///< we deleted it; the watch has not shown that yet
   bool removal_begun = false;    ///< we asked for it; the answer may be lost
   jobs::JobPtr job;              ///< our job for the workload; null when the worker has none

@@ -434,7 +434,8 @@ Plan remote_evicted(Plan plan, const std::string& name, const RemoteCopy& copy, 
 }
 
 /// The worker lacks the Job, or a part of it.
-Plan create_job(Plan plan, const GroupView& g, const ClusterView& v) {
+Plan create_job(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
+                const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
   if (v.certainty == Certainty::unreadable || g.local.superseded || g.local.job_over) return plan;
   // One that was added later asks nothing of a workload that is admitted.
@@ -448,17 +449,24 @@ Plan create_job(Plan plan, const GroupView& g, const ClusterView& v) {
     std::get<SetCheck>(plan.actions.back()).refusal = v.job_refused;
     return plan;
   }
+  // What an earlier leader recorded may have run elsewhere before, and be left there.
+  const Duration hearing = name.empty() ? Duration(0) : hearing_left(g, now, config);
+  if (hearing > Duration(0) && g.local.check_since <= *g.local.leading_since) {
+    look_again(&plan, hearing);
+    return plan;
+  }
   // Another cluster may still be seen to hold the Job while its removal is under way.
   if (!job_elsewhere(g.clusters, name)) plan.actions.push_back(CreateJob{name});
   return plan;
 }
 
 /// The copy on the recorded cluster is admitted and in order: create the Job there, or follow it.
-Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
+Plan run_job(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
+             const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
   switch (v.job) {
     case RemoteJob::absent:
-      return create_job(std::move(plan), g, v);
+      return create_job(std::move(plan), g, v, now, config);
     case RemoteJob::foreign:
       return set_check(std::move(plan), CheckState::retry,
                        "A job of the same name that was not created by MultiKueue exists on "
@@ -469,7 +477,7 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
       if (v.job_news) plan.actions.push_back(CopyJobStatus{name, false});
       if (v.job_strays) plan.actions.push_back(RemoveStrays{name});
       if (v.job_behind) plan.actions.push_back(UpdateJob{name});
-      return v.job_incomplete ? create_job(std::move(plan), g, v) : plan;
+      return v.job_incomplete ? create_job(std::move(plan), g, v, now, config) : plan;
   }
   return plan;
 }
@@ -509,6 +517,8 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
   if (v.job_ended || g.local.job_over || v.certainty == Certainty::unreadable) return plan;
   if (v.job_out_of_time) return reject_overlong(std::move(plan), name);
   const bool useless = v.copy && is_useless(*v.copy);
+  // Its copy would be made to replace that of the later size, which is about to replace this one.
+  if (g.local.overtaken && !useless && !(v.copy && v.copy->admitted_at)) return plan;
   // A copy that is gone by now had taken over there, and the Job runs without quota.
   if (v.job_without_quota) {
     const Duration left = quota_again_within - v.job_without_quota_for;
@@ -541,7 +551,7 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
     return wait_for_room(std::move(plan), g, v, now, config);
   }
   plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
-  return run_job(std::move(plan), g, v);
+  return run_job(std::move(plan), g, v, now, config);
 }
 
 /// The recorded cluster has no copy that counts. One that ended counts until it is gone, unless it
@@ -615,7 +625,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
     plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
   }
   // 8j. The Job may run.
-  return run_job(std::move(plan), g, v);
+  return run_job(std::move(plan), g, v, now, config);
 }
 
 /// The first Workload of the job has no cluster yet, so this one asks none.

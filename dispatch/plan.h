@@ -56,6 +56,8 @@ struct LocalView {
   bool superseded = false;
   /// A larger slice replaces this one, whatever its state.
   bool has_successor = false;
+  /// One of them has quota and the same place: the job there goes from the former size to that one.
+  bool overtaken = false;
   /// Where the slice has its place that this larger one replaces; empty when that has none, or is
   /// over, and when this one has a place itself.
   std::string place_of_replaced;

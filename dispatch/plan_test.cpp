@@ -857,6 +857,20 @@ TEST(MayStillRun, ANewLeaderWaitsForTheWorkersThatItHasNotHeardOf) {
   EXPECT_EQ(planned(stopped), "look again in 1s") << "no event comes when the ten seconds are over";
 }
 
+TEST(ANewLeader, CreatesNoJobThatAnEarlierOneRecordedBeforeItHasHeardOfAllWorkers) {
+  const auto recorded = [](Duration ago, Duration leading, bool unheard) {
+    Given given = Given{"a"}.won("a").admitted("a", 9s);
+    given.local.check_since = now - ago;
+    given.local.leading_since = now - leading;
+    given.local.unheard = unheard;
+    return describe(plan(given, now, PlanConfig{}));
+  };
+  EXPECT_EQ(recorded(20s, 9s, true), "look again in 1s");
+  EXPECT_EQ(recorded(20s, 9s, false), "create job on a");
+  EXPECT_EQ(recorded(20s, 10s, true), "create job on a");
+  EXPECT_EQ(recorded(5s, 9s, true), "create job on a") << "it recorded that itself";
+}
+
 Given deleted(Certainty certainty) {
   return Given{"a", "b"}.won("a").admitted("a", 9s).job("a").copy("b").on_hub(certainty).with(
       [](Given& g) { g.local.deleted = true; });
@@ -1238,6 +1252,19 @@ TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
               g.clusters["a"].job_under_other_slice = false;
             })),
             "record winner a, create job on a");
+}
+
+TEST(Plan, ALargerSliceThatALaterOneHasOvertakenIsNotMadeToReplaceThat) {
+  const auto step = [](Given given) {
+    given.local.overtaken = true;
+    return describe(plan(given, now, PlanConfig{}));
+  };
+  EXPECT_EQ(step(larger_slice()), "look again in 50s");
+  const Given behind = larger_slice().copy("a").with(
+      [](Given& g) { g.clusters["a"].copy->drift = Drift::updatable; });
+  EXPECT_EQ(step(behind), "look again in 50s");
+  EXPECT_EQ(step(larger_slice().admitted("a", 1s)), "record winner a")
+      << "it has the quota of the job there";
 }
 
 TEST(Plan, AJobThatIsNotThereYetWhenItsNextSizeTakesOverHasNotEnded) {

@@ -1,6 +1,7 @@
 // What is wrong with a worker, seen with the eyes of the hub.
 #include "kubeconfig/validate.h"
 #include "lib/api/core.h"
+#include "lib/api/own_names.h"
 #include "lib/api/workload.h"
 #include "lib/base/base64.h"
 #include "lib/base/json_access.h"
@@ -13,6 +14,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace regatta::operate {
@@ -32,6 +35,21 @@ struct Patient {
     out->cannot_check(name + ": " + what + ": " + error.what());
   }
 };
+
+/// The conditions of a MultiKueueCluster that tell an operator that something is wrong.
+constexpr std::string_view complaints[] = {
+    api::conditions::removals_held, api::conditions::origin_shared, api::conditions::same_cluster};
+
+void check_complaints(const Patient& patient, const Json& member) {
+  ++patient.out->checks;
+  for (const Json& one : list_or_empty(object_or_empty(member, {"status"}), "conditions")) {
+    const std::string type = text_at(one, "type");
+    const bool complains = std::ranges::find(complaints, type) != std::end(complaints);
+    if (!complains || text_at(one, "status") != "True") continue;
+    patient.out->warn(patient.name, type + ": " + text_at(one, "message"),
+                      "see the conditions of a MultiKueueCluster in docs/operations.md");
+  }
+}
 
 void check_condition(const Patient& patient, const Json& member) {
   ++patient.out->checks;
@@ -314,6 +332,7 @@ Task<> examine_worker(DoctorDeps deps, Json member, Needs needs, std::optional<D
                       Examination* out) {
   const Patient patient{deps, text_at(member, {"metadata", "name"}), std::move(needs), out};
   check_condition(patient, member);
+  check_complaints(patient, member);
   const Json& profile = object_or_empty(member, {"spec", "clusterSource", "clusterProfileRef"});
   if (!profile.empty()) co_return co_await check_profiled(patient, text_at(profile, "name"));
   const auto endpoint = co_await find_endpoint(patient, std::move(member));

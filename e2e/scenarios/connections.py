@@ -14,6 +14,7 @@ from harness.waiting import slowness
 
 from .explain import explain, workload_name
 from .race import check_finished, mixed
+from .registration import doctor
 
 
 @scenario
@@ -252,3 +253,43 @@ def worker_below_a_path(env):
     fed.wait_complete(["slash"])
     fed.wait_workers_empty()
     assert not proxy.strays, proxy.strays
+
+
+def list_clusters(fed, *names):
+    fed.hub.kubectl.run("patch", "multikueueconfig", "fleet", "--type=merge", "-p",
+                        json.dumps({"spec": {"clusters": names}}))
+
+
+@scenario
+def worker_of_two_names(env):
+    """A worker that is registered under another name while it runs a job: the job goes on, new ones
+    run once, and the second name says why it does nothing. It takes the place of the first one when
+    that is deleted."""
+    fed = env.federate(workers=("cpu",))
+    fed.submit(objects.job("running", seconds=3600))
+    fed.wait_running("running")
+    api = fed.workers["cpu"].api
+    before = api.get("jobs", "running", objects.NAMESPACE)["metadata"]["uid"]
+    again = fed.hub.api.get("secrets", "cpu-kubeconfig", objects.SYSTEM)["data"]["kubeconfig"]
+    fed.hub.kubectl.apply(objects.kubeconfig_secret("again", base64.b64decode(again).decode()),
+                          mkc("again", "again-kubeconfig"))
+    list_clusters(fed, "cpu", "again")
+    told = fed.wait_for("the second name is told", lambda: holding(
+        fed.hub.api.get("multikueueclusters", "again"), "SameCluster", "True", "OtherName"))
+    assert '"cpu"' in told["message"], told
+    code, findings, answer = doctor(fed)
+    assert code == 1 and any(f.startswith("again: SameCluster") for f in findings), answer
+    names = fed.submit(*[objects.job(f"new-{i}") for i in range(4)])
+    fed.wait_complete(names)
+    fed.check_ran_once(names)
+    after = api.get("jobs", "running", objects.NAMESPACE)
+    assert after["metadata"]["uid"] == before and after["status"]["active"] == 1, after
+    assert fed.winner_of("running") == "cpu"
+    fed.hub.kubectl.run("delete", "job", "running", "-n", objects.NAMESPACE)
+    fed.wait_workers_empty()
+    list_clusters(fed, "again")
+    fed.hub.kubectl.run("delete", "multikueuecluster", "cpu")
+    fed.submit(objects.job("renamed"))
+    fed.wait_complete(["renamed"])
+    assert fed.winner_of("renamed") == "again"
+    fed.wait_workers_empty()

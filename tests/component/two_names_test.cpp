@@ -126,6 +126,9 @@ TEST_F(TwoNames, OnceTheNameThatAJobWasSentToIsGoneTheOtherOneRemovesItBeforeItS
   worker("east").set_stop_policy("Hold");
   ASSERT_TRUE(cluster_.remove(api::MultiKueueCluster::resource, api::ObjectKey("north")));
   list("east, west");
+  until("its quota is free",
+        [&] { return !condition_of("j0", "QuotaReserved").starts_with("True"); });
+  EXPECT_EQ(uid_on("east", "j0"), "no job");
   until("starts on the other", [&] { return uid_on("west", "j0") != "no job"; });
   EXPECT_EQ(uid_on("east", "j0"), "no job");
 }

@@ -223,11 +223,13 @@ Task<> Chaos::set_right() {
 }
 
 /// An API server that answered anything is exchanged: every connection to it ends, it knows no old
-/// versions, and in the end it gets new credentials.
+/// versions, and in the end it gets new credentials and another address, so that its hubs begin
+/// anew.
 Task<> Chaos::restart_server(SimCluster* worker) {
   worker->server().compact();
   for (SimCluster* hub : deps_.hubs) worker->link_from(hub->name()).cut_watch = 1;
   co_await wait(90000, 90000);
+  move(worker);
   for (SimCluster* hub : deps_.hubs) {
     worker->link_from(hub->name()).cut_watch = 0;
     ++generations_[hub->name() + " " + worker->name()];

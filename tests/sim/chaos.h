@@ -78,6 +78,7 @@ class Chaos {
   Task<> swap_check();
   Task<> lose_check(SimCluster* hub);
   Task<> move_server();
+  void move(SimCluster* worker);
   Task<> refuse_jobs();
   Task<> change_remote_job();
   Task<> foreign_job();

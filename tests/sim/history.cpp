@@ -379,6 +379,7 @@ void History::hub_workload(const Changed& c) {
   if (!name.empty() && name != before && !has_moved_on(c.cluster, name_here)) {
     if (name != record.cluster) record.previous = record.cluster;
     record.cluster = name;
+    record.by_second_name = text_at(value.at("status"), "clusterName") != name;
     record.since = now();
     record.latest = name_here;
     record.ever.insert(name);

@@ -84,6 +84,7 @@ struct Record {
   std::string job, job_uid;       ///< the hub's Job: its title and uid
   std::string cluster, previous;  ///< recorded last, and before that
   SteadyPoint since{};
+  bool by_second_name = false;  ///< it was, and may be gone while the worker is there
   std::string latest;          ///< "namespace/name" of the Workload that `cluster` was recorded for
   std::set<std::string> ever;  ///< clusters that were recorded
   std::deque<Fact> facts;      ///< which stay where they are

@@ -278,6 +278,8 @@ Task<> Chaos::name_again() {
   SimCluster* hub = any_hub();
   SimCluster* worker = any_worker();
   const std::string both = hub->name() + " " + worker->name();
+  // Of what was made through the other name, each of the two knows only what that server says.
+  if (worker->name() == deps_.scenario.garbled) co_return;
   if (!named_again_.insert(both).second) co_return;
   did("a worker gets a second name");
   const std::string name = second_name_of(worker->name());
@@ -332,11 +334,16 @@ Task<> Chaos::replace_token() {
   busy_.erase(what);
 }
 
+void Chaos::move(SimCluster* worker) {
+  const std::string& name = worker->name();
+  addresses_[name] = addresses_[name] == name + ".sim" ? name + "-b.sim" : name + ".sim";
+}
+
 Task<> Chaos::move_server() {
   SimCluster* worker = any_worker();
   const std::string& name = worker->name();
   did("an API server moves");
-  addresses_[name] = addresses_[name] == name + ".sim" ? name + "-b.sim" : name + ".sim";
+  move(worker);
   for (SimCluster* hub : deps_.hubs) {
     if (!busy_.contains(hub->name() + " " + name)) co_await write_secret(hub, worker);
   }

@@ -192,7 +192,9 @@ class QuotaKept final : public Invariant {
           record->runs.begin(), record->runs.end(),
           [&](const Run& other) { return other.uid == run.uid && other.began > run.began; });
       if (over || again || expected_.lying.contains(run.worker) || !runs_pods(run)) continue;
-      const auto sound = history_.sound_since(c.cluster, run.worker);
+      // What was seen through a second name, the first one may not have been told.
+      const auto sound = record->by_second_name ? history_.hears_since(c.cluster, run.worker)
+                                                : history_.sound_since(c.cluster, run.worker);
       // A standby whose watches were dead learns of it when it leads.
       const SteadyPoint known = std::max(run.began, history_.leads_since(c.author));
       // That the Job runs is what its status on the hub says, and must say when it can be written.

@@ -122,12 +122,11 @@ class NoDoubleStart final : public Invariant {
     if (!sound) return false;
     const SteadyPoint began = history_.reaches_since(sent.author, worker);
     const SteadyPoint seen_since = std::max(*sound, began);
-    // A watch that was never disturbed shows the Job at once, and a new one soon: of a new process,
-    // or by a new kubeconfig. A disturbance may have silenced one that is older.
+    // A watch that was never disturbed shows the Job at once, and that of a new process soon. A
+    // disturbance may have silenced one that is older; it goes on with a new token.
     const bool undisturbed = seen_since < SteadyPoint{} + Duration(1000);
-    const Duration takes = undisturbed       ? Duration(0)
-                           : *sound <= began ? Duration(10s)
-                                             : expected_.sees_within;
+    const bool anew = *sound <= history_.started(sent.author);
+    const Duration takes = undisturbed ? Duration(0) : anew ? Duration(10s) : expected_.sees_within;
     const SteadyPoint back = seen_since + takes;
     bool seen = false;
     history_.each_job(worker, [&](const apiserver::StoredPtr& object) {
