@@ -282,7 +282,10 @@ Task<> Dispatcher::follow_connections() {
     while (connections_.empty()) co_await connection_changed_.wait();
     enqueue_of(std::exchange(connections_, {}));
     // What waited for the last of the workers goes on.
-    if (deps_.fleet.heard_all() && !std::exchange(heard_all_, true)) enqueue_all();
+    if (!heard_all_ && deps_.fleet.heard_all()) {
+      heard_all_ = true;
+      enqueue_all();
+    }
     co_await deps_.local.clock.sleep_for(connections_interval);
   }
 }

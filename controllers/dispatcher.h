@@ -176,7 +176,7 @@ class Dispatcher {
   WorkerRoom room_;
   std::set<std::string> connections_;  ///< of workers that came or went and were not looked at
   Wakeup connection_changed_;
-  bool heard_all_ = false;  ///< and was told so
+  bool heard_all_ = false;  ///< of all workers: what waited for that was enqueued
   Wakeup room_changed_;
   bool room_news_ = false;
   std::set<api::ObjectKey> compared_;  ///< workloads that race, and whose dispatcher compares

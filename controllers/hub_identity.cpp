@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace regatta::controllers {
 namespace {
@@ -74,7 +75,7 @@ std::string HubIdentity::other_name(const api::ObjectMeta& metadata,
                                     const std::vector<std::string>& workloads,
                                     const Shows& shown_by) const {
   const clusters::Siblings* siblings = worker_.siblings();
-  if (!siblings || of_another_hub(metadata)) return "";
+  if (!siblings) return "";
   const std::string& through = made_through(metadata);
   std::set<std::string> recorded, names;
   for (const std::string& name : workloads) {
@@ -104,14 +105,24 @@ std::string HubIdentity::other_name(const api::ObjectMeta& metadata,
   return "";
 }
 
-std::string HubIdentity::other_name(const api::Workload& copy) const {
-  return other_name(copy.metadata, {copy.metadata.name},
-                    [&](const clusters::RemoteCluster& other) { return shows(other, copy); });
+template <class Shows>
+Owner HubIdentity::owner_of(const api::ObjectMeta& metadata,
+                            const std::vector<std::string>& workloads,
+                            const Shows& shown_by) const {
+  if (of_another_hub(metadata)) return {Ownership::other_hub, hub_mark(metadata)};
+  std::string name = other_name(metadata, workloads, shown_by);
+  if (name.empty()) return {};
+  return {Ownership::other_name, std::move(name)};
 }
 
-std::string HubIdentity::other_name(const jobs::GenericJob& job) const {
+Owner HubIdentity::owner_of(const api::Workload& copy) const {
+  return owner_of(copy.metadata, {copy.metadata.name},
+                  [&](const clusters::RemoteCluster& other) { return shows(other, copy); });
+}
+
+Owner HubIdentity::owner_of(const jobs::GenericJob& job) const {
   const std::vector<std::string> workloads = jobs::workloads_of_copy(job);
-  return other_name(job.metadata(), workloads, [&](const clusters::RemoteCluster& other) {
+  return owner_of(job.metadata(), workloads, [&](const clusters::RemoteCluster& other) {
     if (shows(other, job, workloads)) return true;
     // Its watch of the jobs may be behind, and so may the one here of the copies. It was there
     // already that the copy was admitted.
@@ -122,16 +133,6 @@ std::string HubIdentity::other_name(const jobs::GenericJob& job) const {
       return made_through(job.metadata()) == other.name() && other.workloads.get(key) != nullptr;
     });
   });
-}
-
-Ownership HubIdentity::of(const api::Workload& copy) const {
-  if (of_another_hub(copy.metadata)) return Ownership::other_hub;
-  return other_name(copy).empty() ? Ownership::ours : Ownership::other_name;
-}
-
-Ownership HubIdentity::of(const jobs::GenericJob& job) const {
-  if (of_another_hub(job.metadata())) return Ownership::other_hub;
-  return other_name(job).empty() ? Ownership::ours : Ownership::other_name;
 }
 
 bool HubIdentity::may_be_of_another_name(const api::ObjectMeta& metadata) const {

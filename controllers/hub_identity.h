@@ -16,6 +16,11 @@ enum class Ownership {
   other_name,  ///< this hub's, and of another MultiKueueCluster that leads to the same worker
 };
 
+struct Owner {
+  Ownership whose = Ownership::ours;
+  std::string name;  ///< the mark of the other hub, or the other MultiKueueCluster; else empty
+};
+
 /// Tells what this hub has made through a worker from the rest. A worker that is registered under
 /// two names shows everything under both: what belongs to the one name would be removed as the
 /// leftovers of the other one. So each object belongs to one name:
@@ -29,13 +34,10 @@ class HubIdentity {
  public:
   /// Either may change meanwhile; both outlive this object.
   HubIdentity(const clusters::LocalCluster& hub, const clusters::RemoteCluster& worker);
-  Ownership of(const api::Workload& copy) const;
-  Ownership of(const jobs::GenericJob& job) const;
-  /// The other name that it belongs to, if it is other_name; else empty.
-  std::string other_name(const api::Workload& copy) const;
-  std::string other_name(const jobs::GenericJob& job) const;
-  bool may_own(const api::Workload& copy) const { return of(copy) == Ownership::ours; }
-  bool may_own(const jobs::GenericJob& job) const { return of(job) == Ownership::ours; }
+  Owner owner_of(const api::Workload& copy) const;
+  Owner owner_of(const jobs::GenericJob& job) const;
+  bool may_own(const api::Workload& copy) const { return owner_of(copy).whose == Ownership::ours; }
+  bool may_own(const jobs::GenericJob& job) const { return owner_of(job).whose == Ownership::ours; }
   /// It was made through another name that there still is. If that does not show the object yet,
   /// it will own it; so a copy must not be the one that wins here.
   bool may_be_of_another_name(const api::ObjectMeta& metadata) const;
@@ -44,6 +46,9 @@ class HubIdentity {
 
  private:
   bool of_another_hub(const api::ObjectMeta& metadata) const;
+  template <class Shows>
+  Owner owner_of(const api::ObjectMeta& metadata, const std::vector<std::string>& workloads,
+                 const Shows& shown_by) const;
   template <class Shows>
   std::string other_name(const api::ObjectMeta& metadata, const std::vector<std::string>& workloads,
                          const Shows& shown_by) const;

@@ -113,8 +113,9 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   }
   if (nothing) return;
   const HubIdentity identity(hub, remote);
-  worker->other_name = copy && identity.of(*copy) == Ownership::other_name;
-  if (copy && identity.may_own(*copy)) {
+  const Ownership whose = copy ? identity.owner_of(*copy).whose : Ownership::ours;
+  worker->other_name = whose == Ownership::other_name;
+  if (copy && whose == Ownership::ours) {
     worker->copy = copy;
     worker->made_through = made_through(copy->metadata);
     worker->removing_copy = remote.removing_workload(*copy);

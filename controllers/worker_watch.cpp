@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace regatta::controllers {
 namespace {
@@ -118,13 +119,12 @@ void WorkerWatch::look_for_others(const std::string& cluster,
                                   const clusters::RemoteCluster& worker) {
   const HubIdentity identity(hub_, worker);
   std::string other_hub, other_name;
-  const auto see = [&](const auto& object, const api::ObjectMeta& metadata) {
-    const Ownership whose = identity.of(object);
-    if (whose == Ownership::other_hub) other_hub = hub_mark(metadata);
-    if (whose == Ownership::other_name) other_name = identity.other_name(object);
+  const auto see = [&](Owner owner) {
+    if (owner.whose == Ownership::other_hub) other_hub = std::move(owner.name);
+    if (owner.whose == Ownership::other_name) other_name = std::move(owner.name);
   };
-  for (const auto& copy : worker.workloads.list()) see(*copy, copy->metadata);
-  for (const jobs::JobPtr& job : worker.jobs.list()) see(*job, job->metadata());
+  for (const auto& copy : worker.workloads.list()) see(identity.owner_of(*copy));
+  for (const jobs::JobPtr& job : worker.jobs.list()) see(identity.owner_of(*job));
   std::optional<clusters::Notice> hub, name;
   if (!other_hub.empty()) hub = other_hub_notice(origin_, other_hub);
   if (!other_name.empty()) name = other_name_notice(other_name);

@@ -19,8 +19,8 @@ namespace regatta::dispatch {
 Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated = false,
                  const std::string& replaced = {});
 
-/// Marks an object for a worker with the uid of the object that it is made for, and with that of
-/// the hub if that is known.
+/// Marks an object for a worker with the uid of the object that it is made for, with that of the
+/// hub if that is known, and with the name of the MultiKueueCluster.
 void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid,
            const std::string& worker);
 

@@ -109,13 +109,6 @@ Task<> check_manager_rights(DoctorDeps deps, Examination* out) {
   }
 }
 
-const Json* condition_of(const Json& object, std::string_view type) {
-  for (const Json& one : list_or_empty(object_or_empty(object, {"status"}), "conditions")) {
-    if (text_at(one, "type") == type) return &one;
-  }
-  return nullptr;
-}
-
 void check_active(const char* kind, const Json& object, Examination* out) {
   const Json* active = condition_of(object, "Active");
   const std::string name = std::string(kind) + " " + text_at(object, {"metadata", "name"});

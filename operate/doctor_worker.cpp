@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -42,27 +41,25 @@ constexpr std::string_view complaints[] = {
 
 void check_complaints(const Patient& patient, const Json& member) {
   ++patient.out->checks;
-  for (const Json& one : list_or_empty(object_or_empty(member, {"status"}), "conditions")) {
-    const std::string type = text_at(one, "type");
-    const bool complains = std::ranges::find(complaints, type) != std::end(complaints);
-    if (!complains || text_at(one, "status") != "True") continue;
-    patient.out->warn(patient.name, type + ": " + text_at(one, "message"),
+  for (const std::string_view type : complaints) {
+    const Json* one = condition_of(member, type);
+    if (!one || text_at(*one, "status") != "True") continue;
+    patient.out->warn(patient.name, std::string(type) + ": " + text_at(*one, "message"),
                       "see the conditions of a MultiKueueCluster in docs/operations.md");
   }
 }
 
 void check_condition(const Patient& patient, const Json& member) {
   ++patient.out->checks;
-  for (const Json& one : list_or_empty(object_or_empty(member, {"status"}), "conditions")) {
-    const bool active = text_at(one, "type") == "Active";
-    if (active && text_at(one, "status") == "True") return;
-    if (!active) continue;
-    return patient.error("MultiKueueCluster is not Active: " + text_at(one, "reason") + ": " +
-                             text_at(one, "message"),
-                         "see the other findings about this worker");
+  const Json* active = condition_of(member, "Active");
+  if (!active) {
+    return patient.error("MultiKueueCluster has no condition Active",
+                         "see whether the manager of the hub runs, and what its log says");
   }
-  patient.error("MultiKueueCluster has no condition Active",
-                "see whether the manager of the hub runs, and what its log says");
+  if (text_at(*active, "status") == "True") return;
+  patient.error("MultiKueueCluster is not Active: " + text_at(*active, "reason") + ": " +
+                    text_at(*active, "message"),
+                "see the other findings about this worker");
 }
 
 /// The kubeconfig that the hub uses; nullopt, with a finding, when there is none.

@@ -77,6 +77,13 @@ std::string describe(const Permission& what) {
          (what.ns.empty() ? "" : " in namespace " + what.ns);
 }
 
+const Json* condition_of(const Json& object, std::string_view type) {
+  for (const Json& one : list_or_empty(object_or_empty(object, {"status"}), "conditions")) {
+    if (text_at(one, "type") == type) return &one;
+  }
+  return nullptr;
+}
+
 std::set<std::string> names_of(const std::vector<Json>& objects) {
   std::set<std::string> out;
   for (const Json& one : objects) out.insert(text_at(one, {"metadata", "name"}));

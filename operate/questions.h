@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Questions to an API server whose answers several checks need.
@@ -22,6 +23,8 @@ Task<std::optional<Duration>> clock_ahead(kube::Client& client, Clock& clock);
 /// Whether `user` may, or with an empty one the client itself.
 Task<Result<bool>> may(kube::Client& client, std::string user, Permission what);
 std::string describe(const Permission& what);
+/// Of the object's status; null when it has none of that type. Lives as long as the object.
+const Json* condition_of(const Json& object, std::string_view type);
 /// The names of objects.
 std::set<std::string> names_of(const std::vector<Json>& objects);
 
