@@ -269,6 +269,26 @@ TEST_F(Certainty, WhatCannotBeReadIsNotWrittenAgainAndAgain) {
 }
 
 /// Another replica may be luckier, and one that starts anew is not ready while it cannot list.
+TEST_F(Certainty, ANewLeaderCreatesWhatWasRecordedAsSoonAsItHasHeardOfAllWorkers) {
+  start_all({"east", "west"});
+  worker("west").set_stop_policy("Hold");
+  settle();
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
+  };
+  network_.faults("east").drop_before = 1;
+  apply(lasting_job_yaml("j"));
+  until("is recorded", [&] { return workload_of("j") && workload_of("j")->status.cluster_name; });
+  manager_.reset();
+  network_.faults("east").drop_before = 0;
+  network_.faults("west").drop_before = 1;
+  start_manager();
+  settle(3s);
+  EXPECT_EQ(uid_on("east", "j"), "no job") << "the other one may have it";
+  network_.faults("west").drop_before = 0;
+  until("it is created", [&] { return uid_on("east", "j") != "no job"; }, 5s);
+}
+
 TEST_F(Certainty, AStandbyThatCannotListOneKindDoesNotLead) {
   start_all({"east"});
   start_standby();

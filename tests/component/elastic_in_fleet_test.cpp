@@ -419,6 +419,37 @@ TEST_F(ElasticJobsInFleet, GrowsBeforeAWorkerHasIt) {
   EXPECT_EQ(held_by("west"), "workloads 1, jobs 1");
 }
 
+// The worker does not get the copy of one size before a later one runs, and the hub takes long to
+// note that the one was replaced.
+TEST_F(ElasticJobsInFleet, ASizeThatComesLateDoesNotReplaceALaterOne) {
+  start_two({"east"});
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "POST" && request.body.find("\"count\":3") != std::string::npos;
+  };
+  network_.faults("east").drop_before = 1;
+  scale(3);
+  std::string late;
+  until("the hub has it", [&] {
+    for (const api::Workload& workload : live()) {
+      if (workload.spec.pod_sets.at(0).count == 3) late = workload.metadata.name;
+    }
+    return !late.empty() && cluster_.get<api::Workload>(key(late))->status.cluster_name;
+  });
+  manager_->faults().concerns = [late](const net::HttpRequest& request) {
+    return request.method != "GET" && request.target.find(late) != std::string::npos;
+  };
+  manager_->faults().drop_before = 1;
+  scale(4);
+  until_runs("east", 4);
+  network_.faults("east").drop_before = 0;
+  settle_running("east", 20s);
+  manager_->faults().drop_before = 0;
+  settle_running("east", 1min);
+  expect_same("east");
+  EXPECT_EQ(runs("east"), 4);
+  EXPECT_EQ(live().size(), 1U);
+}
+
 // The former size gets its worker and the larger one its quota in one moment, while each write
 // takes half a second. `apart` is how much earlier the quota is there.
 class GrowsAsItIsSent : public ElasticJobsInFleet, public testing::WithParamInterface<int> {};

@@ -44,6 +44,7 @@ class TwoNames : public Federation {
   }
   void expect_untouched() {
     EXPECT_EQ(uid_on("east", "j0"), uid_);
+    EXPECT_EQ(held_by("east"), "workloads 1, jobs 1");
     EXPECT_EQ(workload_of("j0")->status.cluster_name, "east");
     EXPECT_EQ(job("j0").status.active, 1);
   }
@@ -98,6 +99,45 @@ TEST_F(TwoNames, AndWhenTheHubIsStartedWhileTheFirstNameLeadsNowhere) {
   lead("east", "east");
   settle(5min);
   expect_untouched();
+}
+
+TEST_F(TwoNames, ACopyThatTheRecordedNameCannotReadYetIsLeftAlone) {
+  start({"east"});
+  run_on_east();
+  const api::ObjectKey copy = workload_of("j0")->metadata.key();
+  accept_newer(worker("east"), api::Workload::resource);
+  const Json sound = worker("east").get(api::Workload::resource, copy).at("status");
+  make_unreadable(worker("east"), copy);
+  manager_.reset();
+  network_.add("again", worker("east"));
+  apply(TestConnector::member_yaml("north"));
+  lead("north", "again");
+  list("east, north");
+  start_manager();
+  settle();
+  network_.faults("east").half_open_watch = 1;  // what happens is told by the second name alone
+  const Json conditions = {{"status", {{"conditions", sound.at("conditions")}}}};
+  ASSERT_TRUE(worker("east").patch(api::Workload::resource, copy, dump_json(conditions), "status"));
+  settle(1min);
+  expect_untouched();
+}
+
+TEST_F(TwoNames, ACopyThatItsOwnNameDoesNotShowYetDoesNotWin) {
+  start({"east"});
+  network_.add("again", worker("east"));
+  apply(TestConnector::member_yaml("north"));
+  lead("north", "again");
+  list("east, north");
+  settle();
+  // Neither the answer nor the watch tell the first name of its copy. The second one makes none.
+  network_.faults("east").half_open_watch = network_.faults("east").lose_reply = 1;
+  network_.faults("again").concerns = [](const net::HttpRequest& request) {
+    return request.method == "POST";
+  };
+  network_.faults("again").drop_before = 1;
+  apply(lasting_job_yaml("j0"));
+  settle(20s);
+  EXPECT_NE(workload_of("j0")->status.cluster_name, "north");
 }
 
 TEST_F(TwoNames, NewJobsRunOnceToTheirEnd) {

@@ -18,7 +18,9 @@ class TestConnector final : public clusters::Connector,
  public:
   explicit TestConnector(sim::World& world);
 
-  void add(TestCluster& cluster) { clusters_[cluster.name()] = &cluster; }
+  void add(TestCluster& cluster) { add(cluster.name(), cluster); }
+  /// The cluster by that name, with a link of its own.
+  void add(const std::string& name, TestCluster& cluster) { clusters_[name] = &cluster; }
   /// The faults between the hub and that worker.
   kube::NetworkFaults& faults(const std::string& cluster);
   /// Files below /etc/multikueue/kubeconfigs.
