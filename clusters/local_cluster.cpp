@@ -432,6 +432,19 @@ Task<Result<jobs::JobPtr>> LocalCluster::fetch_job(jobs::JobId id) {
   co_return read;
 }
 
+Task<Status> LocalCluster::fetch_makers(jobs::JobPtr job) {
+  std::optional<jobs::JobId> last;
+  for (int level = 0; level < jobs::nesting_max; ++level) {
+    const std::optional<jobs::JobId> unseen = jobs::unseen_maker(objects(), *job);
+    if (!unseen || unseen == last) break;
+    last = unseen;
+    const auto read = co_await fetch_job(*unseen);
+    if (!read && kube::is_forbidden(read.error())) break;
+    if (!read) co_return read.error().within("reading the owner of " + jobs::id_of(*job).str());
+  }
+  co_return ok();
+}
+
 Task<Status> LocalCluster::remove_job(jobs::JobPtr job) {
   kube::DeleteOptions options;
   options.uid = job->metadata().uid;

@@ -100,6 +100,10 @@ class LocalCluster {
   /// Reads one object of a composed job from the API server, and tells the cache; null when it is
   /// gone.
   Task<Result<jobs::JobPtr>> fetch_job(jobs::JobId id);
+  /// Reads the owners of the job that the cache does not have, their owners and so on, so that the
+  /// job is not taken for one that no other job made. The error of the first that cannot be read;
+  /// a kind that may not be read is known by its watch alone.
+  Task<Status> fetch_makers(jobs::JobPtr job);
   /// Deletes the job with this uid and the objects that it owns; ok when it is gone already.
   Task<Status> remove_job(jobs::JobPtr job);
 

@@ -232,6 +232,8 @@ Task<Status> JobReconciler::reconcile(JobId id) {
   }
   // Without its Workload a job would be stopped. The Workload's next event comes back to the job.
   if (has_unreadable_workload(cluster_, *job)) co_return ok();
+  const Status known = co_await cluster_.fetch_makers(job);
+  if (!known) co_return known;
   jobs::JobView seen = jobs::read_job(cluster_.objects(), job, config_, cluster_.clock.now());
   seen.may_run_on_worker = may_run_on_worker(seen);
   std::vector<jobs::JobAction> plan = jobs::plan_job(seen);

@@ -13,9 +13,6 @@
 namespace regatta::jobs {
 namespace {
 
-/// How many levels of jobs made by jobs are searched for a managed one.
-constexpr int nesting_max = 10;
-
 bool names_queue(const GenericJob& job) {
   return !job.metadata().label(std::string(api::labels::queue_name)).empty() ||
          !prebuilt_workload(job.metadata()).empty();
@@ -248,6 +245,22 @@ std::string not_found(const JobKind& kind, const std::string& name) {
 }
 
 }  // namespace
+
+std::optional<JobId> unseen_maker(const Lookup& objects, const GenericJob& job) {
+  JobPtr held;
+  const GenericJob* made = &job;
+  for (int level = 0; level < nesting_max; ++level) {
+    const api::OwnerReference* owner = made->metadata().controller();
+    const JobKind* kind = owner ? objects.kinds().find(*owner) : nullptr;
+    if (!kind || !kind->followed()) break;
+    const JobId id{kind, api::ObjectKey(job.metadata().ns, owner->name)};
+    held = objects.job(id);
+    const bool seen = held && held->metadata().uid == owner->uid;
+    if (!seen) return kind->selector().empty() ? std::optional(id) : std::nullopt;
+    made = held.get();
+  }
+  return std::nullopt;
+}
 
 Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job,
                              const JobConfig& config) {

@@ -39,6 +39,14 @@ Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job, bool elast
 /// none. `invalid` when they lead in a circle or to a job that is not there.
 Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job, const JobConfig& config);
 
+/// How many levels of jobs made by jobs are searched for a managed one.
+inline constexpr int nesting_max = 10;
+
+/// The first among the owners of this job, their owners and so on, of which that life is not there,
+/// although every object of its kind is followed: a cache may be behind. nullopt when there is
+/// none.
+std::optional<JobId> unseen_maker(const Lookup& objects, const GenericJob& job);
+
 /// The prebuilt Workload that a job names, by annotation or label; empty for none.
 std::string prebuilt_workload(const api::ObjectMeta& metadata);
 

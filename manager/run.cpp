@@ -184,9 +184,9 @@ class Manager {
                                     config_.gates.enabled("LWSImmutableGroupSize"),
                                     config_.gates.enabled("ValidateRayAndSparkJobUpdates")};
     core_ = std::make_unique<Core>(std::move(deps), std::move(*core));
-    add_job_webhooks(&webhooks_, {core_->local().objects(), std::move(for_jobs),
-                                  config_.gates.enabled("AdmissionGatedBy"),
-                                  [this] { return core_->synced(); }});
+    add_job_webhooks(
+        &webhooks_, {core_->local(), std::move(for_jobs), config_.gates.enabled("AdmissionGatedBy"),
+                     [this] { return core_->synced(); }});
     metrics_.follow(*core_);
     add_probe_pages(&probes_, config_.health, [this] { return waits_for(); });
     add_metrics_page(&metrics_pages_, [this] { return metrics_text_.text(); });

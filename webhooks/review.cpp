@@ -208,27 +208,33 @@ Json unreadable_review(std::string why) {
 }
 
 Json review_body(const Endpoint& endpoint, std::string_view body, const Gates& gates) {
-  return review_body([&](const ReviewRequest& request) { return review(endpoint, request, gates); },
-                     body);
+  Result<OpenReview> open = read_review(body);
+  if (!open) return unreadable_review(open.error().what());
+  const Verdict verdict = review(endpoint, open->request, gates);
+  return answer_to(std::move(*open), verdict);
 }
 
-Json review_body(const Reviewer& reviewer, std::string_view body) {
+Json answer_to(OpenReview review, const Verdict& verdict) {
+  Json answer = std::move(review.answer);
+  answer["response"] = response_of(verdict, review.request.uid);
+  return answer;
+}
+
+Result<OpenReview> read_review(std::string_view body) {
   const bool empty = body.find_first_not_of(" \t\r\n") == std::string_view::npos;
   const Result<Json> parsed = empty ? Result<Json>(Json()) : parse_json(body);
   const bool readable = parsed && (parsed->is_object() || parsed->is_null());
   if (!readable) {
-    const Error error = parsed ? bad("an AdmissionReview must be a JSON object") : parsed.error();
-    return unreadable_review(error.what());
+    return parsed ? bad("an AdmissionReview must be a JSON object") : parsed.error();
   }
-  const Result<ReviewRequest> request = read_request(*parsed);
-  if (!request) return unreadable_review(request.error().what());
+  Result<ReviewRequest> request = read_request(*parsed);
+  if (!request) return request.error();
   Json answer = Json::object();
   for (const char* name : {"apiVersion", "kind"}) {
     if (const std::string& text = text_at(*parsed, name); !text.empty()) answer[name] = text;
   }
   if (answer.empty()) answer = {{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}};
-  answer["response"] = response_of(reviewer(*request), request->uid);
-  return answer;
+  return OpenReview{std::move(*request), std::move(answer)};
 }
 
 api::FieldErrors apply_on_create(Json* object, const Gates& gates) {

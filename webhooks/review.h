@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,11 +48,16 @@ Json status_of(const Verdict& verdict);
 
 Verdict review(const Endpoint& endpoint, const ReviewRequest& request, const Gates& gates);
 
-/// The verdict on a request, of one webhook.
-using Reviewer = std::function<Verdict(const ReviewRequest&)>;
+/// A review that waits for its verdict.
+struct OpenReview {
+  ReviewRequest request;
+  Json answer;  ///< its apiVersion and kind
+};
 
-/// From the body of a request to the body of the answer, which always has HTTP status 200.
-Json review_body(const Reviewer& reviewer, std::string_view body);
+/// The body of a request; the error is for unreadable_review().
+Result<OpenReview> read_review(std::string_view body);
+/// The body of the answer, which always has HTTP status 200.
+Json answer_to(OpenReview review, const Verdict& verdict);
 Json review_body(const Endpoint& endpoint, std::string_view body, const Gates& gates);
 
 /// The verdict of rules that found these errors.

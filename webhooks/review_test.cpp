@@ -43,13 +43,10 @@ TEST(Review, a_refusal_is_forbidden_with_all_errors) {
 
 TEST(Review, warnings_are_told_whatever_the_verdict) {
   const auto answer = [](int code) {
-    const Reviewer warns = [code](const ReviewRequest&) {
-      Verdict verdict;
-      verdict.code = code;
-      verdict.warnings = {"mind the gap"};
-      return verdict;
-    };
-    return review_body(warns, R"({"request":{"uid":"u"}})")["response"];
+    Verdict verdict;
+    verdict.code = code;
+    verdict.warnings = {"mind the gap"};
+    return answer_to(read_review(R"({"request":{"uid":"u"}})").value(), verdict)["response"];
   };
   EXPECT_EQ(answer(200)["warnings"], Json::parse(R"(["mind the gap"])"));
   EXPECT_EQ(answer(403)["warnings"], Json::parse(R"(["mind the gap"])"));

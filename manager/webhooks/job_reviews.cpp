@@ -22,20 +22,25 @@ class JobReviews {
  public:
   JobReviews(const jobs::JobKind& kind, JobReviewDeps deps) : kind_(kind), deps_(std::move(deps)) {}
 
-  Verdict review(Handler handler, const ReviewRequest& request) const {
-    if (request.operation == "DELETE" || request.operation == "CONNECT") return {};
+  Task<Verdict> review(Handler handler, const ReviewRequest& request) const {
+    if (request.operation == "DELETE" || request.operation == "CONNECT") co_return Verdict();
     if (!deps_.synced())
-      return refusal(503, "the manager is starting: its caches are being filled");
+      co_return refusal(503, "the manager is starting: its caches are being filled");
     // A job that runs must not be suspended by some other change.
     const bool defaults = request.operation == "CREATE" || kind_.defaults_updates();
-    if (handler == Handler::mutating && !defaults) return {};
+    if (handler == Handler::mutating && !defaults) co_return Verdict();
     const auto job = read(request.object);
-    if (!job) return refusal(400, job.error().what());
-    if (handler == Handler::mutating) return defaulted(request.object, **job);
-    if (request.operation == "CREATE") return created(request.object, *job);
+    if (!job) co_return refusal(400, job.error().what());
+    if (handler == Handler::mutating) {
+      // The job may be a moment younger than its owner.
+      const Status known = co_await deps_.cluster.fetch_makers(*job);
+      if (!known) co_return refusal(500, known.error().what());
+      co_return defaulted(request.object, **job);
+    }
+    if (request.operation == "CREATE") co_return created(request.object, *job);
     const auto before = read(request.old_object);
-    if (!before) return refusal(400, before.error().what());
-    return updated(request, **before, *job);
+    if (!before) co_return refusal(400, before.error().what());
+    co_return updated(request, **before, *job);
   }
 
  private:
@@ -46,7 +51,7 @@ class JobReviews {
 
   Verdict defaulted(const Json& object, const jobs::GenericJob& job) const {
     Json after = object;
-    const auto patch = jobs::default_job(deps_.objects, job, deps_.config);
+    const auto patch = jobs::default_job(deps_.cluster.objects(), job, deps_.config);
     if (!patch) return refusal(400, patch.error().what());
     after.merge_patch(*patch);
     Verdict verdict;
@@ -55,7 +60,7 @@ class JobReviews {
   }
 
   Verdict created(const Json& object, const jobs::JobPtr& job) const {
-    api::FieldErrors errors = jobs::validate_job(deps_.objects, job, deps_.config);
+    api::FieldErrors errors = jobs::validate_job(deps_.cluster.objects(), job, deps_.config);
     api::ErrorList gates;
     if (deps_.admission_gates) webhooks::check_admission_gates(object, &gates);
     return judged(std::move(errors), gates.take(), *job);
@@ -63,7 +68,8 @@ class JobReviews {
 
   Verdict updated(const ReviewRequest& request, const jobs::GenericJob& before,
                   const jobs::JobPtr& after) const {
-    api::FieldErrors errors = jobs::validate_job_update(deps_.objects, before, after, deps_.config);
+    api::FieldErrors errors =
+        jobs::validate_job_update(deps_.cluster.objects(), before, after, deps_.config);
     api::ErrorList gates;
     if (deps_.admission_gates) {
       webhooks::check_admission_gates_update(request.old_object, request.object, &gates);
@@ -75,7 +81,7 @@ class JobReviews {
                  const jobs::GenericJob& job) const {
     errors.insert(errors.end(), more.begin(), more.end());
     Verdict verdict = webhooks::judged(std::move(errors));
-    verdict.warnings = jobs::job_warnings(deps_.objects, job);
+    verdict.warnings = jobs::job_warnings(deps_.cluster.objects(), job);
     return verdict;
   }
 
@@ -97,7 +103,7 @@ std::string job_webhook_path(const jobs::JobKind& kind, Handler handler) {
 }
 
 void add_job_webhooks(webhooks::WebhookHandler* handler, JobReviewDeps deps) {
-  for (const auto& kind : deps.objects.kinds().all()) {
+  for (const auto& kind : deps.cluster.objects().kinds().all()) {
     if (kind->parent_kind()) continue;
     const auto reviews = std::make_shared<const JobReviews>(*kind, deps);
     for (const Handler part : {Handler::mutating, Handler::validating}) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "clusters/local_cluster.h"
 #include "jobs/integrations/job_webhook.h"
 #include "webhooks/server/handler.h"
 
@@ -9,7 +10,7 @@ namespace regatta::manager {
 
 /// What the webhooks of jobs need. All of it outlives the handler.
 struct JobReviewDeps {
-  const jobs::Lookup& objects;
+  clusters::LocalCluster& cluster;
   jobs::JobWebhookConfig config;
   bool admission_gates = true;  ///< AdmissionGatedBy
   /// Whether the caches are complete. Before that no job is let in: it might run without quota.

@@ -255,8 +255,8 @@ TEST_F(DescribedKinds, AJobWhoseWorkerIsLostForGoodIsNotActiveAnyMore) {
 TEST_F(DescribedKinds, WebhooksSuspendNewJobsAndCheckTheirQueue) {
   start_described();
   webhooks::WebhookHandler handler{webhooks::Gates()};
-  manager::add_job_webhooks(&handler, {manager_->core().local().objects(), jobs::JobWebhookConfig(),
-                                       true, [] { return true; }});
+  manager::add_job_webhooks(
+      &handler, {manager_->core().local(), jobs::JobWebhookConfig(), true, [] { return true; }});
   const auto review = [&](const std::string& path, const Json& object, const Json& before) {
     const Json body{{"request",
                      {{"uid", "u"},

@@ -13,8 +13,8 @@ class JobWebhooks : public OneCluster {
   void serve() {
     start_with_queues();
     jobs::JobWebhookConfig config;
-    manager::add_job_webhooks(
-        &handler_, {manager_->core().local().objects(), config, true, [this] { return synced_; }});
+    manager::add_job_webhooks(&handler_,
+                              {manager_->core().local(), config, true, [this] { return synced_; }});
   }
   static Json parsed(const std::string& yaml) { return api::parse_yaml(yaml).value(); }
   /// The response to a review.
@@ -85,6 +85,35 @@ TEST_F(JobWebhooks, no_job_is_let_in_before_the_caches_are_complete) {
   const Json answer = review("/mutate-batch-v1-job", "CREATE", parsed(job_yaml("j")));
   EXPECT_FALSE(answer.at("allowed"));
   EXPECT_EQ(answer.at("status").at("code"), 503);
+}
+
+TEST_F(JobWebhooks, a_job_may_be_a_moment_younger_than_its_owner) {
+  serve();
+  single_out("/jobs");
+  manager_->faults().half_open_watch = 1;
+  settle(20min);
+  apply(job_yaml("maker"));
+  ASSERT_TRUE(manager_->core().local().jobs.list().empty()) << "the watch is silent";
+  Json made = parsed(job_yaml("made"));
+  made["spec"]["suspend"] = false;
+  made["metadata"]["ownerReferences"] = {{{"apiVersion", "batch/v1"},
+                                          {"kind", "Job"},
+                                          {"name", "maker"},
+                                          {"uid", job("maker").metadata.uid},
+                                          {"controller", true}}};
+  Json answer = review("/mutate-batch-v1-job", "CREATE", made);
+  EXPECT_TRUE(answer.at("allowed")) << answer.dump();
+  EXPECT_FALSE(answer.contains("patch")) << "its owner is in a queue";
+
+  made["metadata"]["ownerReferences"][0]["name"] = "nobody";
+  answer = review("/mutate-batch-v1-job", "CREATE", made);
+  EXPECT_THAT(answer.dump(), testing::HasSubstr("jobs.batch \\\"nobody\\\" not found"));
+
+  manager_->faults().withheld = 1;
+  manager_->faults().withheld_with = 503;
+  answer = review("/mutate-batch-v1-job", "CREATE", made);
+  EXPECT_FALSE(answer.at("allowed"));
+  EXPECT_EQ(answer.at("status").at("code"), 500) << answer.dump();
 }
 
 TEST_F(JobWebhooks, everything_that_the_manager_writes_to_a_job_is_accepted) {

@@ -165,6 +165,30 @@ TEST_F(PodGroups, AGroupOfWhichAPodMayHaveBeenStartedKeepsItsQuotaUntilItEnded) 
   EXPECT_THAT(group_condition("QuotaReserved"), testing::StartsWith("True"));
 }
 
+/// The watch of Jobs is silent.
+TEST_F(PodGroups, APodIsNotTakenForAJobOfItsOwnWhileTheCacheLacksItsMaker) {
+  manager::CoreConfig config;
+  config.kinds = jobs::enabled_kinds({"batch/job", "pod"});
+  start_with_queues(std::move(config));
+  single_out("/jobs");
+  manager_->faults().half_open_watch = 1;
+  settle(20min);
+  apply(job_yaml("maker"));
+  ASSERT_TRUE(manager_->core().local().jobs.list().empty());
+  Json made = api::parse_yaml(pod_yaml("p", 0)).value();
+  made["metadata"]["ownerReferences"] = {{{"apiVersion", "batch/v1"},
+                                          {"kind", "Job"},
+                                          {"name", "maker"},
+                                          {"uid", job("maker").metadata.uid},
+                                          {"controller", true}}};
+  apply(dump_json(made));
+  settle();
+  EXPECT_TRUE(workload_of("maker"));
+  for (const api::Workload& workload : cluster_.list<api::Workload>("default")) {
+    EXPECT_NE(workload.metadata.owner_references.at(0).kind, "Pod") << workload.metadata.name;
+  }
+}
+
 TEST_F(PodGroups, APreemptedGroupHoldsItsQuotaUntilItsPodsHaveEnded) {
   start();
   ASSERT_TRUE(
@@ -372,8 +396,7 @@ TEST_F(PodGroups, ASinglePodThatIsEvictedEnds) {
 TEST_F(PodGroups, TheWebhookGatesPodsThatHaveAQueue) {
   start();
   webhooks::WebhookHandler handler{webhooks::Gates()};
-  manager::add_job_webhooks(&handler,
-                            {manager_->core().local().objects(), {}, true, [] { return true; }});
+  manager::add_job_webhooks(&handler, {manager_->core().local(), {}, true, [] { return true; }});
   const auto patch_of = [&](const char* labels) {
     const Json object = api::parse_yaml(
                             "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: "

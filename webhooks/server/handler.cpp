@@ -24,27 +24,33 @@ bool WebhookHandler::answers(std::string_view path) const {
 }
 
 Task<net::HttpResponse> WebhookHandler::handle(net::HttpRequest request) {
-  co_return answer(request);
-}
-
-net::HttpResponse WebhookHandler::answer(const net::HttpRequest& request) const {
   // The API server adds ?timeout=10s.
   const std::string path = request.target.substr(0, request.target.find('?'));
   const bool converts = path == conversion_path;
   const auto endpoint = endpoint_at(path);
   const auto other = others_.find(path);
-  if (!converts && !endpoint && other == others_.end()) return {404, "there is no webhook here\n"};
-  if (request.method != "POST") return {405, "only POST is possible here\n"};
+  if (!converts && !endpoint && other == others_.end()) {
+    co_return net::HttpResponse(404, "there is no webhook here\n");
+  }
+  if (request.method != "POST") co_return net::HttpResponse(405, "only POST is possible here\n");
   if (converts) {
     const ConversionAnswer converted = convert_review(request.body, gates_);
-    return json_response(static_cast<unsigned>(converted.http_status), converted.review);
+    co_return json_response(static_cast<unsigned>(converted.http_status), converted.review);
   }
   const std::string_view type = request.headers.get("Content-Type");
-  if (type != "application/json")
-    return json_response(
+  if (type != "application/json") {
+    co_return json_response(
         200, unreadable_review("contentType=" + std::string(type) + ", expected application/json"));
-  return json_response(200, endpoint ? review_body(*endpoint, request.body, gates_)
-                                     : review_body(other->second, request.body));
+  }
+  if (endpoint) co_return json_response(200, review_body(*endpoint, request.body, gates_));
+  co_return json_response(200, co_await review(other->second, request.body));
+}
+
+Task<Json> WebhookHandler::review(const Reviewer& reviewer, const std::string& body) const {
+  Result<OpenReview> open = read_review(body);
+  if (!open) co_return unreadable_review(open.error().what());
+  const Verdict verdict = co_await reviewer(open->request);
+  co_return answer_to(std::move(*open), verdict);
 }
 
 net::HttpServerOptions webhook_server_options() {

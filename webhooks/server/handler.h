@@ -5,10 +5,14 @@
 #include "webhooks/gates.h"
 #include "webhooks/review.h"
 
+#include <functional>
 #include <map>
 #include <string>
 
 namespace regatta::webhooks {
+
+/// The verdict on a request, of one webhook. The request outlives the task.
+using Reviewer = std::function<Task<Verdict>(const ReviewRequest&)>;
 
 /// Answers admission and conversion reviews over HTTP, on the paths that upstream's webhook
 /// configurations name. Those of Kueue's kinds need no state: every replica answers, leader or not.
@@ -21,7 +25,7 @@ class WebhookHandler final : public net::HttpHandler {
   Task<net::HttpResponse> handle(net::HttpRequest request) override;
 
  private:
-  net::HttpResponse answer(const net::HttpRequest& request) const;
+  Task<Json> review(const Reviewer& reviewer, const std::string& body) const;
 
   Gates gates_;
   std::map<std::string, Reviewer, std::less<>> others_;

@@ -71,8 +71,8 @@ TEST_F(WebhookPort, other_paths_and_methods_are_refused) {
 
 TEST_F(WebhookPort, further_webhooks_have_paths_of_their_own) {
   EXPECT_FALSE(handler.answers("/validate-batch-v1-job"));
-  handler.add("/validate-batch-v1-job", [](const ReviewRequest& request) {
-    return judged({{"spec", "no " + request.operation, api::field_error::forbidden, ""}});
+  handler.add("/validate-batch-v1-job", [](const ReviewRequest& request) -> Task<Verdict> {
+    co_return judged({{"spec", "no " + request.operation, api::field_error::forbidden, ""}});
   });
   EXPECT_TRUE(handler.answers("/validate-batch-v1-job"));
   EXPECT_TRUE(handler.answers("/convert"));
