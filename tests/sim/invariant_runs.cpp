@@ -96,12 +96,15 @@ class NoNeedlessStop final : public Invariant {
 
   /// The Job is created soon after its worker was recorded.
   void in_time(const Run& run) const {
-    if (expected_.refusals || run.created < free_to_start(run) + 15s) return;
+    const SteadyPoint free = free_to_start(run);
+    if (expected_.refusals || run.created < free + 15s) return;
     if (!undisturbed(history_, run, run.recorded - 1s)) return;
-    // A larger size gets the place of what the hub believes to run there.
+    // A larger size gets the place of what the hub believes to run there, and waits for its quota
+    // even if nothing does.
     const Record* record = history_.record(run.hub, run.workload);
     const auto heard = history_.hears_since(run.hub, run.worker);
-    if (record && record->latest != run.workload && (!heard || *heard > run.recorded)) return;
+    const bool larger = record && record->latest != run.workload;
+    if (larger && (free > run.recorded || !heard || *heard > run.recorded)) return;
     history_.violated("the job of " + run.workload + " comes to " + run.worker +
                       " long after that worker was recorded");
   }
