@@ -35,11 +35,12 @@ bool is_noted(const jobs::WorkloadPtr& copy, const jobs::GenericJob& job) {
 }
 
 /// The copy that has the quota of the job, once another one has replaced there the one under which
-/// the job runs, `named`; null when none has it. The hub may have lost those in between.
+/// the job runs, `named`, or is about to; null when none has it. The hub may have lost those in
+/// between.
 jobs::WorkloadPtr successor_on(const clusters::RemoteCluster& remote, const HubIdentity& identity,
                                jobs::WorkloadPtr named) {
   constexpr int sizes_max = 16;  // that a job had while the hub was away
-  for (int i = 0; i < sizes_max && named && jobs::was_replaced(*named); ++i) {
+  for (int i = 0; i < sizes_max && named; ++i) {
     jobs::WorkloadPtr next;
     for (const auto& copy :
          remote.workloads.by_index(clusters::by_replaced, named->metadata.key().str())) {
@@ -47,6 +48,7 @@ jobs::WorkloadPtr successor_on(const clusters::RemoteCluster& remote, const HubI
       if (jobs::keeps_quota(*copy)) return copy;
       if (jobs::was_replaced(*copy)) next = copy;
     }
+    if (!jobs::was_replaced(*named)) break;
     named = std::move(next);
   }
   return nullptr;
@@ -157,10 +159,9 @@ void read_slices(const clusters::RemoteCluster& remote, const clusters::LocalClu
   worker->handing_over = !is_noted(named, job);
   if (!named) return;
   worker->named_out_of_time = dispatch::out_of_time(*named);
-  if (!jobs::was_replaced(*named)) return;
-  // The worker has replaced it by another one, which the job does not name yet.
+  // The worker has replaced it by another one, which the job does not name yet, or is about to.
   if (!next) {
-    worker->without_quota = true;
+    worker->without_quota = jobs::was_replaced(*named);
   } else if (next->metadata.key() == workload) {
     worker->handing_over = worker->handing_over || worker->job_shared;
   }

@@ -267,7 +267,6 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
          lifecycle::admitted_message(admitted.cluster_queue, Duration(0)));
   }
   if (config_.on_reserved) config_.on_reserved(*workload, whole);
-  if (!admitted.replaces.name.empty()) co_await finish_replaced(std::move(admitted));
 }
 
 Task<> Scheduler::find_out(api::ObjectKey key) {

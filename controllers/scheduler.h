@@ -91,7 +91,6 @@ class Scheduler {
                              std::string event);
   /// Sleeps that long, and on while the Workload cannot be decoded.
   Task<> sit_out(api::ObjectKey key, Duration pause);
-  Task<> finish_replaced(admission::AdmittedWorkload admitted);  // scheduler_slices.cpp
   Task<Status> write_pending(api::ObjectKey key);
   void watch_objects();
   void watch_pod_defaults();

@@ -197,6 +197,27 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
     if (!done) co_return done;
     tell(*stored, std::move(todo.notes));
   }
+  co_return co_await finish_replaced(stored);
+}
+
+/// The smaller slice of an elastic job is over once the larger one has its quota.
+Task<Status> WorkloadController::finish_replaced(jobs::WorkloadPtr slice) {
+  const jobs::WorkloadPtr smaller = jobs::find_replaced(cluster_.objects(), *slice);
+  if (!smaller || !jobs::keeps_quota(*slice) || !jobs::keeps_quota(*smaller)) co_return ok();
+  const std::string& job = slice->metadata.label(std::string(api::labels::job_uid));
+  const std::string message = "Replaced to accommodate a workload (UID: " + slice->metadata.uid +
+                              ", JobUID: " + job + ") due to workload slice aggregation";
+  const std::string reason(api::reasons::workload_slice_replaced);
+  const TimePoint now = cluster_.clock.now();
+  bool done = false;
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    done = !lifecycle::is_finished(workload);
+    if (!done) return {};  // by the job's reconciler
+    return lifecycle::finished_status(workload, reason, message, now);
+  };
+  const Status written = co_await cluster_.update_status(smaller->metadata.key(), wanted);
+  if (!written) co_return written.error().code() == Errc::not_found ? ok() : written;
+  if (done) tell(*smaller, {{false, reason, message}});
   co_return ok();
 }
 

@@ -35,6 +35,7 @@ class WorkloadController {
   bool may_tell_bypassed(const api::Workload& workload, TimePoint now);
   Task<Status> write_status(api::ObjectKey key, lifecycle::LifecycleView seen, TimePoint now);
   Task<Status> release(jobs::WorkloadPtr workload);
+  Task<Status> finish_replaced(jobs::WorkloadPtr slice);
   /// The new value of the workload's WorkloadPriorityClass, if that value changed.
   std::optional<std::int32_t> new_priority(const api::Workload& workload) const;
   void tell(const api::Workload& workload, std::vector<lifecycle::Note> notes);

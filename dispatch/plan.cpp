@@ -518,9 +518,10 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
   if (v.job_out_of_time) return reject_overlong(std::move(plan), name);
   const bool useless = v.copy && is_useless(*v.copy);
   // Its copy would be made to replace that of the later size, which is about to replace this one.
-  if (g.local.overtaken && !useless && !(v.copy && v.copy->admitted_at)) return plan;
+  const bool has_quota = v.copy && !useless && v.copy->admitted_at;
+  if (g.local.overtaken && !useless && !has_quota) return plan;
   // A copy that is gone by now had taken over there, and the Job runs without quota.
-  if (v.job_without_quota) {
+  if (v.job_without_quota && !has_quota) {
     const Duration left = quota_again_within - v.job_without_quota_for;
     if (v.copy && !useless && left > Duration(0)) {
       look_again(&plan, left);
@@ -728,12 +729,15 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
   if (!g.local.other_checks_ready) return;
   const auto place = [&](const std::string& name) {
     const ClusterView& v = g.clusters.at(name);
-    return std::tuple(v.passed_over, v.busy, rank_of(g.local.uid, name));
+    return std::tuple(v.copying.has_value(), v.passed_over, v.busy, rank_of(g.local.uid, name));
   };
   std::sort(missing.begin(), missing.end(),
             [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
   if (missing.empty()) return;
-  if (const auto left = head_start_left(g, now, config)) {
+  // What a worker refused is asked for again after a pause, for which the others do not wait.
+  const bool refused_lately = g.clusters.at(missing.front()).copying.has_value();
+  const auto left = refused_lately ? std::nullopt : head_start_left(g, now, config);
+  if (left) {
     if (!any_copy(g)) plan->actions.push_back(CreateCopy{missing.front()});
     look_again(plan, *left);
     return;

@@ -1107,6 +1107,13 @@ TEST(Plan, AWorkerThatRefusesACopyKeepsItsHeadStartNoLonger) {
   };
   EXPECT_EQ(describe(plan(refused(10ms), now, config)), "copy to a, look again in 20ms");
   EXPECT_EQ(describe(plan(refused(30ms), now, config)), "copy to a, copy to b");
+
+  // The same in the next attempt, while the worker is not asked again yet.
+  Given next{"a", "b"};
+  next.clusters["a"].copying = Failing{now - 10s, "denied"};
+  EXPECT_EQ(describe(plan(next, now, config)), "copy to b, look again in 30ms");
+  next.clusters["b"].copying = Failing{now - 10s, "denied"};
+  EXPECT_EQ(describe(plan(next, now, config)), "copy to a, copy to b, look again in 50s");
 }
 
 TEST(Plan, AWorkerThatRefusesTheJobIsLeftAndPassedOver) {
@@ -1296,6 +1303,7 @@ TEST(Plan, ALargerSliceThatTookOverAndIsGoneLeavesTheJobWithoutQuota) {
   const Given waiting = larger_slice().copy("a").with(lost);
   EXPECT_EQ(step(waiting), "look again in 7s") << "the worker is about to admit it";
   EXPECT_EQ(step(larger_slice().copy("a").with(lost_for(10s))), retry);
+  EXPECT_EQ(step(larger_slice().admitted("a", 1s).with(lost_for(10s))), "record winner a");
 }
 
 TEST(Plan, TheGateOfALargerSliceThatHasRacedIsOpened) {

@@ -420,7 +420,8 @@ class Permissions(unittest.TestCase):
     def test_kinds_of_other_controllers_are_read_and_written_where_they_are_sent_to_workers(self):
         rules = rendered("regatta/described")["ClusterRole", "regatta-manager-role"]["rules"]
         granted = permissions.granted(rules)
-        for plural, wanted in (("missions", {"list", "watch"}), ("policies", {"list", "watch"}),
+        read = {"get", "list", "watch"}
+        for plural, wanted in (("missions", read), ("policies", read),
                                ("processes", {"delete", "get", "list", "patch", "watch"}),
                                ("missions/status", set()), ("processes/status", {"patch"})):
             self.assertEqual({v for v, g, r in granted if (g, r) == ("flows.example.com", plural)},
@@ -435,9 +436,9 @@ class Permissions(unittest.TestCase):
 
     def test_what_acts_through_pods_is_read_and_its_pods_are_jobs(self):
         for listed, group, wanted in [("deployment", "apps", set()),
-                                      ("statefulset", "apps", {"list", "watch"}),
+                                      ("statefulset", "apps", {"get", "list", "watch"}),
                                       (PODS_FRAMEWORKS[1], PODS_FRAMEWORKS[1].split("/")[0],
-                                       {"list", "watch"})]:
+                                       {"get", "list", "watch"})]:
             config = "integrations: {frameworks: [%s]}" % listed
             granted = permissions.granted(self.manager(
                 "--set-literal", f"managerConfig.controllerManagerConfigYaml={config}")[None])

@@ -301,6 +301,36 @@ TEST_F(GrownUnseen, TheThirdSizeReplacesTheSecond) {
   expect_seven(grow_twice());
 }
 
+/// The worker has room for the second size, and its manager ends the first one only later.
+TEST_F(ElasticJobsInFleet, TheSecondSizeKeepsTheQuotaThatItJustGot) {
+  const std::string name = start_two({"east", "west"});
+  const api::ObjectKey first = live().at(0).metadata.key();
+  scale(6);
+  settle_running(name, 10s);
+  const api::ObjectKey second = live().at(0).metadata.key();
+  network_.faults(name).partitioned = true;
+  kube::NetworkFaults& faults = workers_.at(name).manager->faults();
+  faults.concerns = [path = "/" + first.name](const net::HttpRequest& request) {
+    return request.method != "GET" && request.target.find(path) != std::string::npos;
+  };
+  faults.server_error = 1;
+  settle_running(name, 2s);
+  give(name, "6");
+  settle_running(name, 10s);
+  ASSERT_TRUE(lifecycle::is_reserved(*worker(name).get<api::Workload>(second)));
+  ASSERT_FALSE(lifecycle::is_finished(*worker(name).get<api::Workload>(first)));
+  scale(7);
+  settle_running(name, 10s);
+  network_.faults(name).partitioned = false;
+  settle_running(name, 25s);
+  EXPECT_EQ(held_by(name), "workloads 3, jobs 1");
+  faults.server_error = 0;
+  settle_running(name, 1min);
+  EXPECT_EQ(used(worker(name)), "6") << "the job keeps its quota";
+  EXPECT_EQ(runs(name), 2) << "there is no room for seven";
+  expect_same(name);
+}
+
 TEST_F(GrownUnseen, TheSecondSizeKeepsTheQuotaWhenTheHubHasLostIt) {
   const std::string name = grow_twice();
   ASSERT_TRUE(cluster_.remove(api::Workload::resource, second_));
