@@ -114,6 +114,10 @@ TEST_F(JobWebhooks, a_job_may_be_a_moment_younger_than_its_owner) {
   answer = review("/mutate-batch-v1-job", "CREATE", made);
   EXPECT_FALSE(answer.at("allowed"));
   EXPECT_EQ(answer.at("status").at("code"), 500) << answer.dump();
+  // A kind that may not be read is known by its watch alone.
+  manager_->faults().withheld_with = 403;
+  answer = review("/mutate-batch-v1-job", "CREATE", made);
+  EXPECT_EQ(answer.at("status").at("code"), 400) << answer.dump();
 }
 
 TEST_F(JobWebhooks, everything_that_the_manager_writes_to_a_job_is_accepted) {
