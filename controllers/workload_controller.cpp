@@ -211,8 +211,9 @@ Task<Status> WorkloadController::finish_replaced(jobs::WorkloadPtr slice) {
   const TimePoint now = cluster_.clock.now();
   bool done = false;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
-    done = !lifecycle::is_finished(workload);
-    if (!done) return {};  // by the job's reconciler
+    const bool over = lifecycle::is_finished(workload);
+    done = !over || jobs::was_replaced(workload);  // by the job's reconciler
+    if (over) return {};
     return lifecycle::finished_status(workload, reason, message, now);
   };
   const Status written = co_await cluster_.update_status(smaller->metadata.key(), wanted);
