@@ -141,7 +141,7 @@ void draw_give_ups(const ScenarioOptions& options, Scenario* scenario) {
   if (which != 1) scenario->give_up_after = Duration(rng.between(20000, 60000));
   // Else a worker that is asked later would never be.
   const auto later = std::int64_t(scenario->workers.size()) - 1;
-  if (which != 1 && scenario->dispatcher == incremental) {
+  if (which != 1 && scenario->dispatcher != all_at_once) {
     scenario->give_up_after += scenario->round * later;
   }
   if (which != 0) scenario->attempts_max = std::int32_t(rng.between(1, 3));
@@ -314,8 +314,8 @@ Scenario draw_scenario(const ScenarioOptions& options) {
   draw_elastic(options, &s);
   draw_newer_objects(options, &s);
   draw_garbage(options, &s);
-  draw_give_ups(options, &s);
   draw_comparison(options, &s);
+  draw_give_ups(options, &s);
   draw_second_names(options, &s);
   if (s.large()) enlarge(&s);
   return s;
