@@ -13,6 +13,11 @@
 namespace regatta::jobs {
 namespace {
 
+/// Of some kinds only some objects are followed, of others none.
+bool all_followed(const JobKind& kind) {
+  return kind.followed() && kind.selector().empty();
+}
+
 bool names_queue(const GenericJob& job) {
   return !job.metadata().label(std::string(api::labels::queue_name)).empty() ||
          !prebuilt_workload(job.metadata()).empty();
@@ -252,11 +257,11 @@ std::optional<JobId> unseen_maker(const Lookup& objects, const GenericJob& job) 
   for (int level = 0; level < nesting_max; ++level) {
     const api::OwnerReference* owner = made->metadata().controller();
     const JobKind* kind = owner ? objects.kinds().find(*owner) : nullptr;
-    if (!kind || !kind->followed()) break;
+    if (!kind) break;
     const JobId id{kind, api::ObjectKey(job.metadata().ns, owner->name)};
     held = objects.job(id);
     const bool seen = held && held->metadata().uid == owner->uid;
-    if (!seen) return kind->selector().empty() ? std::optional(id) : std::nullopt;
+    if (!seen) return all_followed(*kind) ? std::optional(id) : std::nullopt;
     made = held.get();
   }
   return std::nullopt;
@@ -272,8 +277,8 @@ Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job,
     const JobKind* kind = owner ? objects.kinds().find(*owner) : nullptr;
     if (!kind) break;
     held = objects.job(JobId{kind, api::ObjectKey(job.metadata().ns, owner->name)});
-    // Of these only some are followed. What is not followed is not managed.
-    if (!held && (!kind->followed() || !kind->selector().empty())) break;
+    // What is not followed is not managed.
+    if (!held && !all_followed(*kind)) break;
     if (!held) return Error(Errc::invalid, not_found(*kind, owner->name));
     if (held->metadata().uid != owner->uid) break;  // another one of the same name
     if (!seen.insert(owner->uid).second) return Error(Errc::invalid, "cyclic ownership");

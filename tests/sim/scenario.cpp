@@ -138,11 +138,11 @@ void draw_give_ups(const ScenarioOptions& options, Scenario* scenario) {
   draw_trouble(Trouble::give_ups, options, rng, scenario);
   if (!scenario->has(Trouble::give_ups)) return;
   const auto which = rng.between(0, 2);
-  if (which != 1) scenario->give_up_after = Duration(rng.between(20000, 60000));
-  // Else a worker that is asked later would never be.
-  const auto later = std::int64_t(scenario->workers.size()) - 1;
-  if (which != 1 && scenario->dispatcher != all_at_once) {
-    scenario->give_up_after += scenario->round * later;
+  if (which != 1) {
+    scenario->give_up_after = Duration(rng.between(20000, 60000));
+    // Else a worker that is asked later would never be.
+    const auto later = std::int64_t(scenario->workers.size()) - 1;
+    if (scenario->dispatcher != all_at_once) scenario->give_up_after += scenario->round * later;
   }
   if (which != 0) scenario->attempts_max = std::int32_t(rng.between(1, 3));
 }
