@@ -228,6 +228,16 @@ TEST_F(ReadJob, AJobThatAManagedJobMadeIsAccountedForByThatOne) {
   EXPECT_TRUE(read(made).managed);
 }
 
+TEST_F(ReadJob, AnotherLifeOfTheMakerIsNotTheMaker) {
+  const JobPtr made = job(R"({"metadata": {"ownerReferences": [{"apiVersion": "batch/v1",
+      "kind": "Job", "name": "maker", "uid": "m", "controller": true}]}})");
+  EXPECT_TRUE(unseen_maker(objects_, *made));
+  objects_.jobs["maker"] = job(R"({"metadata": {"name": "maker", "uid": "another"}})");
+  EXPECT_TRUE(unseen_maker(objects_, *made));
+  objects_.jobs["maker"] = job(R"({"metadata": {"name": "maker", "uid": "m"}})");
+  EXPECT_FALSE(unseen_maker(objects_, *made));
+}
+
 TEST_F(ReadJob, APodThatItsMakerHoldsBackIsAJobOfItsOwn) {
   const auto decoded = [&](const char* group, const char* kind, const char* text) {
     return objects_.kinds().find(group, kind)->decode(Json::parse(text), nullptr).value();
