@@ -93,6 +93,10 @@ void State::upsert(const api::Pod& pod, TimePoint now) {
   books_.pending.reactivate_users(books_.objects.topologies().upsert(pod), now + pod_batch);
 }
 
+void State::upsert(const api::Pod& pod, const PodAmounts& takes, TimePoint now) {
+  books_.pending.reactivate_users(books_.objects.topologies().upsert(pod, takes), now + pod_batch);
+}
+
 void State::erase_pod(const api::ObjectKey& key, TimePoint now) {
   books_.pending.reactivate_users(books_.objects.topologies().erase_pod(key), now + pod_batch);
 }
@@ -214,6 +218,20 @@ void State::request_reactivation(const std::string& cluster_queue, TimePoint now
   const QueueInfo* queue = books_.queues.find(cluster_queue);
   if (queue == nullptr) return;
   books_.pending.reactivate_at(queue->node, now + config().reactivation_delay);
+}
+
+PodAmounts State::taken_for_a_pod(const api::ObjectKey& workload,
+                                  const std::string& pod_set) const {
+  PodAmounts taken;
+  const WorkloadId id = books_.workloads.find(workload);
+  if (id == no_id || !books_.workloads[id].reservation) return taken;
+  for (const PodSetReservation& set : books_.workloads[id].reservation->pod_sets) {
+    if (set.name != pod_set || set.places.empty()) continue;
+    for (const ResourceAmount& one : set.places.front().pods->requests) {
+      taken.emplace(books_.names.resources.name(one.resource), one.amount);
+    }
+  }
+  return taken;
 }
 
 std::optional<TimePoint> State::next_flush() const {

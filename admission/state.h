@@ -49,6 +49,8 @@ class State {
   /// Takes every Pod of the cluster. A Pod that does not belong to a workload placed by topology
   /// takes capacity from its node.
   void upsert(const api::Pod& pod, TimePoint now);
+  /// The same for a Pod that takes exactly this from its node.
+  void upsert(const api::Pod& pod, const PodAmounts& takes, TimePoint now);
   void upsert(const api::Cohort& cohort, TimePoint now);
   void upsert(const api::ClusterQueue& queue, TimePoint now);
   void upsert(const api::LocalQueue& queue, TimePoint now);
@@ -89,6 +91,8 @@ class State {
   void request_reactivation(const std::string& cluster_queue, TimePoint now);
   /// When flush() has something to do next, if ever; a time long past when that is now.
   std::optional<TimePoint> next_flush() const;
+  /// What a workload that has places takes there for each pod of this pod set; otherwise empty.
+  PodAmounts taken_for_a_pod(const api::ObjectKey& workload, const std::string& pod_set) const;
   /// Reactivates what is due, and makes workloads ready whose next search for places is due.
   void flush(TimePoint now);
 

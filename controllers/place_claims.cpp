@@ -4,7 +4,8 @@
 #include "lib/api/placed.h"
 #include "lifecycle/elastic_pods.h"
 
-#include <algorithm>
+#include <set>
+#include <utility>
 
 namespace regatta::controllers {
 namespace {
@@ -28,9 +29,11 @@ bool claims_place(const api::Pod& pod) {
 }  // namespace
 
 PlaceClaims::PlaceClaims(clusters::LocalCluster& cluster, TaskScope& scope,
+                         lifecycle::TakenForAPod taken_for,
                          std::function<void(const api::ObjectKey&)> changed)
     : cluster_(cluster),
       scope_(scope),
+      taken_for_(std::move(taken_for)),
       changed_(std::move(changed)),
       queue_(cluster.clock, scope, {}, Intake::closed) {
   cluster_.workloads.add_index(by_job_with_places, [](const api::Workload& workload) {
@@ -50,7 +53,7 @@ PlaceClaims::PlaceClaims(clusters::LocalCluster& cluster, TaskScope& scope,
     const api::Pod& pod = after ? *after : *before;
     const std::string job = clusters::first_slice_of(pod);
     if (job.empty() || !claims_place(pod)) return;
-    if (before && after && before->spec.node_name == after->spec.node_name) return;
+    if (before && after && before->spec == after->spec) return;
     queue_.add_after(job, batch);
   });
 }
@@ -65,12 +68,15 @@ void PlaceClaims::start() {
   scope_.spawn("place-claims", work());
 }
 
-bool PlaceClaims::refuted(const api::Pod& pod) const {
-  if (!claims_place(pod)) return false;
+std::optional<admission::PodAmounts> PlaceClaims::beyond(const api::Pod& pod) const {
+  if (!claims_place(pod)) return std::nullopt;
   const std::string job = clusters::first_slice_of(pod);
-  if (job.empty()) return true;
-  const auto found = refuted_.find(job);
-  return found != refuted_.end() && found->second.contains(pod.metadata.key());
+  if (job.empty()) return admission::pod_amounts(pod.spec);
+  const auto pods = beyond_.find(job);
+  if (pods == beyond_.end()) return std::nullopt;
+  const auto found = pods->second.find(pod.metadata.key());
+  if (found == pods->second.end()) return std::nullopt;
+  return found->second;
 }
 
 Task<> PlaceClaims::work() {
@@ -95,16 +101,21 @@ void PlaceClaims::look(const std::string& job) {
     const auto found = cluster_.nodes.get(api::ObjectKey(node));
     return found ? &found->metadata.labels : nullptr;
   };
-  refute(job, lifecycle::beyond_places(cluster_.workloads.by_index(by_job_with_places, job),
-                                       std::move(pods), labels_of));
+  set_beyond(job, lifecycle::beyond_places(cluster_.workloads.by_index(by_job_with_places, job),
+                                           std::move(pods), labels_of, taken_for_));
 }
 
-void PlaceClaims::refute(const std::string& job, std::set<api::ObjectKey> pods) {
-  std::set<api::ObjectKey> before = std::exchange(refuted_[job], pods);
-  if (pods.empty()) refuted_.erase(job);
-  std::vector<api::ObjectKey> changed;
-  std::set_symmetric_difference(before.begin(), before.end(), pods.begin(), pods.end(),
-                                std::back_inserter(changed));
+void PlaceClaims::set_beyond(const std::string& job, PodsBeyond pods) {
+  const PodsBeyond before = std::exchange(beyond_[job], pods);
+  if (pods.empty()) beyond_.erase(job);
+  std::set<api::ObjectKey> changed;
+  for (const auto& [pod, amounts] : before) {
+    const auto now = pods.find(pod);
+    if (now == pods.end() || now->second != amounts) changed.insert(pod);
+  }
+  for (const auto& [pod, amounts] : pods) {
+    if (!before.contains(pod)) changed.insert(pod);
+  }
   for (const api::ObjectKey& pod : changed) changed_(pod);
 }
 

@@ -37,11 +37,15 @@ Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, Schedule
       config_(std::move(config)),
       log_(cluster.log.named("scheduler")),
       state_(config_.admission),
-      claims_(cluster, scope,
-              [this](const api::ObjectKey& key) {
-                if (const auto pod = cluster_.pods.get(key)) count(*pod);
-                changed();
-              }),
+      claims_(
+          cluster, scope,
+          [this](const api::Workload& workload, const std::string& pod_set) {
+            return state_.taken_for_a_pod(workload.metadata.key(), pod_set);
+          },
+          [this](const api::ObjectKey& key) {
+            if (const auto pod = cluster_.pods.get(key)) count(*pod);
+            changed();
+          }),
       unwritten_(cluster.clock, scope),
       work_(scope.executor()) {
   watch_objects();

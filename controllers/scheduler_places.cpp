@@ -52,10 +52,9 @@ void Scheduler::watch_places() {
 }
 
 void Scheduler::count(const api::Pod& pod) {
-  if (!claims_.refuted(pod)) return state_.upsert(pod, cluster_.clock.now());
-  api::Pod by_itself = pod;
-  by_itself.metadata.annotations.clear();
-  state_.upsert(by_itself, cluster_.clock.now());
+  const TimePoint now = cluster_.clock.now();
+  const auto beyond = claims_.beyond(pod);
+  beyond ? state_.upsert(pod, *beyond, now) : state_.upsert(pod, now);
 }
 
 void Scheduler::apply_places(const admission::CycleResult& result) {

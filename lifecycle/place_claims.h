@@ -1,12 +1,13 @@
 #pragma once
 
+#include "admission/topology/pods.h"
 #include "lib/api/core.h"
 #include "lib/api/workload.h"
 #include "lifecycle/ungate_plan.h"
 
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,18 @@ bool takes_places(const api::Workload& workload);
 /// The labels of a node; null when it is not known.
 using NodeLabels = std::function<const api::StringMap*(const std::string& node)>;
 
-/// The pods on nodes for which the workloads have no place: none on that node, or not so many.
-/// The oldest pods have the places. `workloads`: the slices of one job that take places. `pods`:
-/// those that claim to be theirs. A pod on an unknown node, and all pods of places that cannot be
-/// read, are believed.
-std::set<api::ObjectKey> beyond_places(
+/// What a workload takes on nodes for each pod of one of its pod sets, "pods" included. Empty when
+/// that is not known: then its pods take no more.
+using TakenForAPod =
+    std::function<admission::PodAmounts(const api::Workload& workload, const std::string& pod_set)>;
+
+/// What pods take on their nodes beyond what their workloads take there for them: those without a
+/// place everything, the others what they request more. A workload has places for so many pods on
+/// so many nodes, first for the oldest. `workloads`: the slices of one job that take places.
+/// `pods`: those that claim to be theirs. A pod on an unknown node, and all pods of places that
+/// cannot be read, are believed.
+std::map<api::ObjectKey, admission::PodAmounts> beyond_places(
     const std::vector<std::shared_ptr<const api::Workload>>& workloads, std::vector<PodPtr> pods,
-    const NodeLabels& labels_of);
+    const NodeLabels& labels_of, const TakenForAPod& taken_for);
 
 }  // namespace regatta::lifecycle

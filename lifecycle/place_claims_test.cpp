@@ -56,12 +56,15 @@ const api::StringMap* labels_of(const std::string& node) {
   return found == known.end() ? nullptr : &found->second;
 }
 
+admission::PodAmounts takes_nothing(const api::Workload&, const std::string&) {
+  return {};
+}
+
 std::vector<std::string> beyond(const std::vector<WorkloadPtr>& workloads,
                                 std::vector<PodPtr> pods) {
   std::vector<std::string> names;
-  for (const auto& key : beyond_places(workloads, std::move(pods), labels_of)) {
-    names.push_back(key.name);
-  }
+  const auto found = beyond_places(workloads, std::move(pods), labels_of, takes_nothing);
+  for (const auto& [key, takes] : found) names.push_back(key.name);
   return names;
 }
 
@@ -88,6 +91,66 @@ TEST(PlaceClaims, APlaceMayBeWiderThanANode) {
   const auto w = workload({{"rack"}, {{{"r1"}, 2}}});
   EXPECT_THAT(beyond({w}, {pod("x", "a", 1), pod("y", "b", 2), pod("z", "a", 3), pod("v", "c")}),
               UnorderedElementsAre("z", "v"));
+}
+
+/// A pod of this pod set that requests so many CPUs and so much memory.
+PodPtr sized_pod(const std::string& name, const std::string& pod_set, const char* cpu,
+                 const char* memory) {
+  auto made = std::make_shared<api::Pod>(*pod(name, "a"));
+  made->metadata.labels[std::string(api::labels::pod_set)] = pod_set;
+  auto& requests = made->spec.containers.emplace_back().resources.requests;
+  requests["cpu"] = *api::Quantity::parse(cpu);
+  requests["memory"] = *api::Quantity::parse(memory);
+  return made;
+}
+
+/// Of the pod set "main" 1 CPU and 1 Ki, of the others 2 CPUs.
+admission::PodAmounts by_pod_set(const api::Workload&, const std::string& pod_set) {
+  if (pod_set == "main") return {{"cpu", 1000}, {"memory", 1024}, {"pods", 1}};
+  return {{"cpu", 2000}, {"pods", 1}};
+}
+
+using testing::Pair;
+
+TEST(PlaceClaims, APodTakesBeyondItsPlaceWhatItRequestsMore) {
+  const auto w = workload(hosts({{{"a"}, 3}}));
+  const auto found = beyond_places(
+      {w},
+      {sized_pod("as-told", "main", "1", "1Ki"), sized_pod("less", "main", "500m", "1"),
+       sized_pod("more", "main", "1500m", "1Ki")},
+      labels_of, by_pod_set);
+  EXPECT_THAT(found, UnorderedElementsAre(Pair(api::ObjectKey("n", "more"),
+                                               UnorderedElementsAre(Pair("cpu", 500)))));
+}
+
+TEST(PlaceClaims, APodWithoutAPlaceTakesItselfToo) {
+  const auto found = beyond_places({}, {sized_pod("x", "main", "1", "1Ki")}, labels_of, by_pod_set);
+  EXPECT_THAT(found,
+              UnorderedElementsAre(Pair(
+                  api::ObjectKey("n", "x"),
+                  UnorderedElementsAre(Pair("cpu", 1000), Pair("memory", 1024), Pair("pods", 1)))));
+}
+
+TEST(PlaceClaims, APlaceOfItsOwnPodSetComesFirst) {
+  auto w = workload(hosts({{{"a"}, 1}}));
+  auto large = w->status.admission->pod_set_assignments[0];
+  large.name = "large";
+  w->status.admission->pod_set_assignments.push_back(large);
+  const auto own = beyond_places(
+      {w}, {sized_pod("big", "large", "2", "0"), sized_pod("small", "main", "1", "1Ki")}, labels_of,
+      by_pod_set);
+  EXPECT_THAT(own, IsEmpty());
+  // Two say that they are large: one has to do with the other place.
+  const auto lies =
+      beyond_places({w}, {sized_pod("one", "large", "2", "0"), sized_pod("two", "large", "2", "0")},
+                    labels_of, by_pod_set);
+  EXPECT_THAT(lies, UnorderedElementsAre(
+                        Pair(api::ObjectKey("n", "two"), UnorderedElementsAre(Pair("cpu", 1000)))));
+}
+
+TEST(PlaceClaims, APodOfAPlaceWhoseSizeIsNotKnownIsBelieved) {
+  const auto w = workload(hosts({{{"a"}, 1}}));
+  EXPECT_THAT(beyond({w}, {sized_pod("x", "main", "100", "1Gi")}), IsEmpty());
 }
 
 TEST(PlaceClaims, SlicesOfAJobAddUp) {

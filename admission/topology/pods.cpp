@@ -35,6 +35,12 @@ std::string text_of(const PodProfile& profile) {
 
 }  // namespace
 
+PodAmounts pod_amounts(const api::PodSpec& spec) {
+  PodAmounts amounts = api::pod_request_amounts(spec);
+  amounts[std::string(api::pods_resource)] += 1;
+  return amounts;
+}
+
 PodProfilePtr PodProfiles::share(std::unique_ptr<PodProfile> profile) {
   profile->text = text_of(*profile);
   if (const auto it = known_->find(profile->text); it != known_->end()) return it->second.lock();
@@ -50,9 +56,7 @@ PodProfilePtr PodProfiles::share(std::unique_ptr<PodProfile> profile) {
 
 PodProfilePtr PodProfiles::intern(const api::PodSpec& spec, Names* names) {
   auto profile = std::make_unique<PodProfile>();
-  auto amounts = api::pod_request_amounts(spec);
-  amounts[std::string(api::pods_resource)] += 1;
-  for (const auto& [name, amount] : amounts) {
+  for (const auto& [name, amount] : pod_amounts(spec)) {
     profile->requests.push_back({names->resources.intern(name), std::max<Amount>(0, amount)});
   }
   profile->tolerations = spec.tolerations;

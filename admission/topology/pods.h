@@ -4,6 +4,7 @@
 #include "lib/api/pod.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,11 @@
 #include <vector>
 
 namespace regatta::admission {
+
+/// What a pod takes from its node, by the names of resources.
+using PodAmounts = std::map<std::string, Amount>;
+/// What it requests, and one of "pods".
+PodAmounts pod_amounts(const api::PodSpec& spec);
 
 /// What one pod of a pod set requires of its node. Immutable, shared by all equal pods.
 struct PodProfile {

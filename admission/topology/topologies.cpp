@@ -178,17 +178,18 @@ void Topologies::add_to_node(const std::string& node, const std::vector<Resource
 }
 
 std::vector<FlavorId> Topologies::upsert(const api::Pod& pod) {
+  if (api::placed_by_topology(pod.metadata.annotations)) return erase_pod(pod.metadata.key());
+  return upsert(pod, pod_amounts(pod.spec));
+}
+
+std::vector<FlavorId> Topologies::upsert(const api::Pod& pod, const PodAmounts& takes) {
   const api::ObjectKey key = pod.metadata.key();
-  if (terminated(pod) || pod.spec.node_name.empty() ||
-      api::placed_by_topology(pod.metadata.annotations)) {
-    return erase_pod(key);
-  }
+  if (terminated(pod) || pod.spec.node_name.empty()) return erase_pod(key);
   PodState state;
   state.node = pod.spec.node_name;
-  for (const auto& [name, amount] : api::pod_request_amounts(pod.spec)) {
+  for (const auto& [name, amount] : takes) {
     state.requests.push_back({names_.resources.intern(name), amount});
   }
-  state.requests.push_back({names_.resources.intern(api::pods_resource), 1});
   const auto [it, added] = pods_.try_emplace(key);
   PodState& known = it->second;
   if (!added && known.node == state.node && known.requests == state.requests) return {};

@@ -53,6 +53,8 @@ class Topologies {
   bool erase_node(const std::string& name);
   /// Returns the flavors in which the change of the pod freed room.
   std::vector<FlavorId> upsert(const api::Pod& pod);
+  /// The same for a pod that takes exactly this from its node.
+  std::vector<FlavorId> upsert(const api::Pod& pod, const PodAmounts& takes);
   std::vector<FlavorId> erase_pod(const api::ObjectKey& key);
 
   /// Brings trees up to date. Not within a trial.

@@ -235,6 +235,33 @@ TEST_F(PlacedPods, MorePodsThanTheWorkloadHasPlacesForCountByThemselves) {
   until("that has room", [&] { return placed("l") == 1; });
 }
 
+TEST_F(PlacedPods, WhatAPodRequestsMoreThanItsWorkloadCounts) {
+  start("1xCPU");
+  apply(bare_workload);
+  until("placed", [&] {
+    const auto workload = cluster_.get<api::Workload>(key("bare"));
+    return workload && workload->status.admission;
+  });
+  // It takes 12 CPUs instead of 10: 4 are left.
+  apply(with(claiming_pod("grown", "cpu-0", "bare"), "cpu: \"10\"", "cpu: \"12\""));
+  settle(30s);
+  apply(with(placed_job("j", 1, anywhere), "cpu: \"10\"", "cpu: \"5\""));
+  settle(5s);
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("False "));
+  apply(with(placed_job("k", 1, anywhere), "cpu: \"10\"", "cpu: \"4\""));
+  until("what is left is given", [&] { return placed("k") == 1; });
+  const Status shrunk = cluster_.patch(
+      api::Pod::resource, key("grown"),
+      R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"7"}}}]}})", "resize");
+  ASSERT_TRUE(shrunk) << shrunk.error().what();
+  settle(30s);
+  apply(with(placed_job("l", 1, anywhere), "cpu: \"10\"", "cpu: \"3\""));
+  settle(5s);
+  EXPECT_THAT(condition_of("l", "QuotaReserved"), HasSubstr("False "));
+  apply(with(placed_job("m", 1, anywhere), "cpu: \"10\"", "cpu: \"2\""));
+  until("the whole place is taken, and no more", [&] { return placed("m") == 1; });
+}
+
 TEST_F(PlacedPods, PodsInTheirPlacesCountOnce) {
   start("1xCPU");
   for (const std::string name : {"a", "b", "c", "d"}) {
