@@ -172,6 +172,7 @@ void Fleet::open(Member* member, const std::string& name,
   if (member->ready() && member->remote->server() == connection.server) {
     log_.info("credentials replaced", {{"cluster", name}});
     member->remote->replace(std::move(connection));
+    for (const auto& handler : credentials_handlers_) handler(name);
     return;
   }
   leave(member->remote.get());

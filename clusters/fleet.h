@@ -83,6 +83,10 @@ class Fleet : public Siblings {
   void on_elastic(std::function<void(const jobs::JobId&)> handler) {
     elastic_handlers_.push_back(std::move(handler));
   }
+  /// Called when a connected worker got other credentials; its watches go on.
+  void on_credentials(std::function<void(const std::string& cluster)> handler) {
+    credentials_handlers_.push_back(std::move(handler));
+  }
   /// Called when a worker became ready, was lost, or is gone: all its workloads should be looked
   /// at.
   void on_connection(std::function<void(const std::string& cluster)> handler) {
@@ -141,7 +145,7 @@ class Fleet : public Siblings {
   mutable bool heard_all_ = false;
   std::vector<std::function<void(const std::string&, const api::ObjectKey&)>> workload_handlers_;
   std::vector<std::function<void(const jobs::JobId&)>> elastic_handlers_;
-  std::vector<std::function<void(const std::string&)>> connection_handlers_;
+  std::vector<std::function<void(const std::string&)>> connection_handlers_, credentials_handlers_;
   std::vector<std::function<void(const std::string&, const std::string&)>> queue_handlers_;
   bool follows_queues_ = false;
   std::vector<api::ExecPlugin> plugins_;

@@ -129,7 +129,9 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     // The garbage collection removes copies that have no Workload on the hub; it looks twice first.
     if (deps_.local.workloads.get(key)) queue_.add(key);
   });
+  deps_.fleet.on_credentials([this](const std::string& name) { requests_.allowed_anew(name); });
   deps_.fleet.on_connection([this](const std::string& cluster) {
+    requests_.allowed_anew(cluster);
     watch_.look(cluster);
     connections_.insert(cluster);
     connection_changed_.notify_all();

@@ -116,6 +116,16 @@ void WorkerRequests::made_useless(const std::string& worker, const api::ObjectKe
   failed(Line(workload, worker), verb, why);
 }
 
+void WorkerRequests::allowed_anew(const std::string& worker) {
+  const SteadyPoint now = deps_.clock.steady();
+  for (auto& [kind, failure] : failures_) {
+    if (std::get<1>(kind) != worker || failure.until <= now) continue;
+    if (!failure.useless.empty() || failure.error.code() != Errc::denied) continue;
+    failure.until = now;
+    deps_.wake(std::get<0>(kind), Duration(0));
+  }
+}
+
 /// Looks at the oldest requests as long as there are any.
 Task<> WorkerRequests::watch(std::string worker) {
   for (;;) {

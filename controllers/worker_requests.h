@@ -72,6 +72,8 @@ class WorkerRequests {
   /// failure, also after the next success.
   void made_useless(const std::string& worker, const api::ObjectKey& workload, WorkerVerb verb,
                     const std::string& uid, const Error& why);
+  /// The worker may allow now what it denied before: it is asked again at once.
+  void allowed_anew(const std::string& worker);
   /// The last failure of such a request, if none succeeded since.
   struct Failure {
     int times = 0;

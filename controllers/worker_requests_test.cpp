@@ -101,6 +101,26 @@ TEST_F(Requests, AFailurePausesThatVerbOfThatWorkloadOnThatWorkerAlone) {
   EXPECT_FALSE(requests_.failure("east", key("a"), WorkerVerb::create_copy));
 }
 
+TEST_F(Requests, WhatWasDeniedIsAskedForAtOnceWithNewCredentials) {
+  const auto denied = [] { return Status(Error(Errc::denied, "Unauthorized")); };
+  for (int i = 0; i < 5; ++i) {
+    run(1s);
+    send("east", "denied", 0ms, denied());
+    run(1ms);
+  }
+  send("east", "failed", 0ms, refused());
+  send("west", "other", 0ms, denied());
+  run(1ms);
+  EXPECT_TRUE(woken().ends_with("denied in 800, failed in 50, other in 50"));
+  requests_.allowed_anew("east");
+  EXPECT_EQ(woken(), "denied in 0") << "neither other failures nor other workers";
+  started_ = 0;
+  send("east", "denied", 0ms, denied());
+  run(1ms);
+  EXPECT_EQ(started_, 1);
+  EXPECT_EQ(woken(), "denied in 1600") << "the pause goes on growing if they are of no use";
+}
+
 TEST_F(Requests, ASuccessThatTheWatchDoesNotShowIsNotRepeatedAtOnce) {
   const auto remove = [&] { send("east", "a", 1ms, ok(), WorkerVerb::remove, true); };
   remove();

@@ -227,6 +227,30 @@ TEST_F(DispatchEnds, AWorkerThatRefusesTheJobIsLeftForAnotherAndNotForgottenByAR
             "True Dispatched: Dispatched to worker cluster \"west\"");
 }
 
+TEST_F(DispatchEnds, WhatAWorkerDeniedIsDoneAtOnceWithNewCredentials) {
+  start_all({"east"});
+  const auto use = [&](const char* token) {
+    ASSERT_TRUE(cluster_.patch(api::Secret::resource, {"kueue-system", "east"},
+                               R"({"data":{"kubeconfig":")" +
+                                   base64_encode(TestConnector::kubeconfig("east", token)) +
+                                   R"("}})"));
+  };
+  ASSERT_TRUE(workers_.at("east").cluster->let_limited("hub", R"(
+- {apiGroups: [kueue.x-k8s.io, batch], resources: ["*"], verbs: [get, list, watch, create]}
+)"));
+  apply(remote_job_yaml("j"));
+  until("runs", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  use(TestCluster::limited_token);
+  settle();
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j")));
+  settle(2min);
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 1");
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+  use(TestCluster::manager_token);
+  // The next attempt would have been up to a minute later.
+  until("gone", [&] { return held_by("east") == "workloads 0, jobs 0"; }, 2s);
+}
+
 /// The manager of a worker evicts its copy and dies before it stops the Job.
 TEST_F(DispatchEnds, AJobThatADyingManagerDidNotStopIsRemovedAndRunsElsewhere) {
   run_one();

@@ -388,7 +388,9 @@ Task<> Chaos::step_clock() {
   SimCluster* cluster = rng_.chance(0.5) ? any_hub() : any_worker();
   const Duration by = some(1000, 300000);
   did("a clock steps");
-  cluster->step_clock(rng_.chance(0.5) ? by : -by);
+  const bool forward = rng_.chance(0.5);
+  cluster->step_clock(forward ? by : -by);
+  if (!forward) counts_.set_back += by;
   deps_.around.history.note("the clock of " + cluster->name() + " steps");
   co_return;
 }

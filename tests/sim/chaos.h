@@ -22,6 +22,7 @@ struct ChaosDeps {
 
 struct ChaosCounts {
   int crashes = 0, partitions = 0, actions = 0;
+  Duration set_back{0};              ///< by how much clocks were set back, together
   std::map<std::string, int> deeds;  ///< how often each of all_deeds() was done
 };
 

@@ -307,6 +307,11 @@ struct Federation {
     if (options.faults) chaos->start();
     result.bound = options.give_up.value_or(scenario.progress_bound());
     world.run_for(result.bound, [this] { return over(); });
+    // What waits for a time of day waits longer where the clock was set back.
+    if (const Duration set_back = chaos->counts().set_back; set_back > Duration(0) && !over()) {
+      result.bound += set_back;
+      world.run_for(set_back, [this] { return over(); });
+    }
     result.took = world.steady() - began;
     for (const auto& invariant : invariants) invariant->at_bound();
     if (history.violations().empty()) {

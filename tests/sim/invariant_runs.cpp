@@ -41,11 +41,13 @@ class NoNeedlessStop final : public Invariant {
     const bool keeps = c.kind == Resource::jobs && expected_.keeping.contains(c.cluster);
     // A copy may be believed to be one that cannot be decoded.
     const bool garbles = c.kind == Resource::workloads && c.cluster == expected_.garbled;
-    if (!keeps && !garbles) return;
+    const bool job_there = c.kind == Resource::jobs && is_worker(c.cluster);
+    if (!job_there && !garbles) return;
     const Json& job = c.object->value();
     const std::string workload =
-        c.object->ns() + "/" + (keeps ? prebuilt_of(job) : c.object->name());
-    std::vector<Kept>& kept = kept_[history_.record_of(history_.hubs().front(), workload)];
+        c.object->ns() + "/" + (job_there ? prebuilt_of(job) : c.object->name());
+    auto& all = keeps || garbles ? kept_ : jobs_;
+    std::vector<Kept>& kept = all[history_.record_of(history_.hubs().front(), workload)];
     if (c.type == apiserver::ChangeType::added) kept.push_back({c.cluster, uid_of(job), c.at});
     if (c.type != apiserver::ChangeType::deleted) return;
     for (Kept& one : kept) {
@@ -67,6 +69,11 @@ class NoNeedlessStop final : public Invariant {
   }
 
  private:
+  bool is_worker(const std::string& cluster) const {
+    const std::vector<std::string>& all = history_.workers();
+    return std::find(all.begin(), all.end(), cluster) != all.end();
+  }
+
   /// A Job on a worker that keeps what it should delete, or a copy on one that answers anything.
   struct Kept {
     std::string worker, uid;
@@ -76,11 +83,21 @@ class NoNeedlessStop final : public Invariant {
 
   /// From when on nothing kept the Job from being created. A copy of its Workload that cannot be
   /// decoded did, and that of a worker that keeps one of the same Workload, if the hub saw all of
-  /// it.
+  /// it; also its job on another worker that the hub could not remove for want of a way there.
   SteadyPoint free_to_start(const Run& run) const {
     SteadyPoint from = run.recorded;
     if (const auto until = history_.unreadable_until(run.workload)) {
       from = std::max(from, std::min(*until, run.created));
+    }
+    if (const auto jobs = jobs_.find(run.workload); jobs != jobs_.end()) {
+      for (const Kept& one : jobs->second) {
+        if (one.worker == run.worker || one.since > run.created || one.until < run.recorded) {
+          continue;
+        }
+        const auto sound = history_.sound_since(run.hub, one.worker);
+        if (sound && *sound <= run.recorded) continue;
+        from = std::max(from, std::min(one.until, run.created));
+      }
     }
     const auto found = kept_.find(run.workload);
     if (found == kept_.end()) return from;
@@ -211,6 +228,7 @@ class NoNeedlessStop final : public Invariant {
   }
 
   std::map<std::string, std::vector<Kept>> kept_;  ///< by Workload
+  std::map<std::string, std::vector<Kept>> jobs_;  ///< on workers that keep nothing; by Workload
   /// Since when there are checks, by cluster and name.
   std::map<std::pair<std::string, std::string>, SteadyPoint> checks_;
   UsedFacts used_;
