@@ -98,6 +98,14 @@ class PlacedPods : public OneCluster {
     nodes_.reset();
   }
 
+  void place_bare_workload() {
+    apply(bare_workload);
+    until("placed", [&] {
+      const auto workload = cluster_.get<api::Workload>(key("bare"));
+      return workload && workload->status.admission;
+    });
+  }
+
   /// The node of each live pod of a Job, by its index; empty without one.
   std::vector<std::string> nodes_of(const std::string& job) {
     std::map<std::string, std::string> found;
@@ -237,11 +245,7 @@ TEST_F(PlacedPods, MorePodsThanTheWorkloadHasPlacesForCountByThemselves) {
 
 TEST_F(PlacedPods, WhatAPodRequestsMoreThanItsWorkloadCounts) {
   start("1xCPU");
-  apply(bare_workload);
-  until("placed", [&] {
-    const auto workload = cluster_.get<api::Workload>(key("bare"));
-    return workload && workload->status.admission;
-  });
+  place_bare_workload();
   // It takes 12 CPUs instead of 10: 4 are left.
   apply(with(claiming_pod("grown", "cpu-0", "bare"), "cpu: \"10\"", "cpu: \"12\""));
   settle(30s);
@@ -273,11 +277,7 @@ TEST_F(PlacedPods, PodsInTheirPlacesCountOnce) {
 
 TEST_F(PlacedPods, PodsCountByThemselvesSomeTimeAfterTheirWorkloadHasLostItsPlaces) {
   start("1xCPU");
-  apply(bare_workload);
-  until("placed", [&] {
-    const auto workload = cluster_.get<api::Workload>(key("bare"));
-    return workload && workload->status.admission;
-  });
+  place_bare_workload();
   apply(claiming_pod("stays", "cpu-0", "bare"));
   settle(30s);
   ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("bare")));
@@ -389,11 +389,7 @@ TEST_F(PlacedPods, AfterPodsWereReclaimedALostNodeChangesNothingOfWhatIsCharged)
 // A pod that was sent to a node and can never run there fails, and no other one of its name.
 TEST_F(PlacedPods, APodThatIsMadeAgainDoesNotFailForTheOneBefore) {
   start("8xCPU");
-  apply(bare_workload);
-  until("placed", [&] {
-    const auto workload = cluster_.get<api::Workload>(key("bare"));
-    return workload && workload->status.admission;
-  });
+  place_bare_workload();
   const auto pod = [&](const std::string& annotations) {
     apply("apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, annotations: {" +
           annotations +

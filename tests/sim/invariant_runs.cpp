@@ -74,11 +74,15 @@ class NoNeedlessStop final : public Invariant {
     return std::find(all.begin(), all.end(), cluster) != all.end();
   }
 
-  /// A Job on a worker that keeps what it should delete, or a copy on one that answers anything.
+  /// A Job on a worker, or a copy on one that answers anything.
   struct Kept {
     std::string worker, uid;
     SteadyPoint since;
     SteadyPoint until = SteadyPoint::max();
+
+    bool was_there_before(const Run& run) const {
+      return since <= run.created && until >= run.recorded;
+    }
   };
 
   /// From when on nothing kept the Job from being created. A copy of its Workload that cannot be
@@ -91,9 +95,7 @@ class NoNeedlessStop final : public Invariant {
     }
     if (const auto jobs = jobs_.find(run.workload); jobs != jobs_.end()) {
       for (const Kept& one : jobs->second) {
-        if (one.worker == run.worker || one.since > run.created || one.until < run.recorded) {
-          continue;
-        }
+        if (one.worker == run.worker || !one.was_there_before(run)) continue;
         const auto sound = history_.sound_since(run.hub, one.worker);
         if (sound && *sound <= run.recorded) continue;
         from = std::max(from, std::min(one.until, run.created));
@@ -102,7 +104,7 @@ class NoNeedlessStop final : public Invariant {
     const auto found = kept_.find(run.workload);
     if (found == kept_.end()) return from;
     for (const Kept& one : found->second) {
-      if (one.since > run.created || one.until < run.recorded) continue;
+      if (!one.was_there_before(run)) continue;
       const auto sound = history_.sound_since(run.hub, one.worker);
       const bool seen = sound && *sound <= std::min(one.since, run.recorded) &&
                         !history_.restored_within(one.worker, 1h);
