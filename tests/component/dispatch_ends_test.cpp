@@ -227,28 +227,49 @@ TEST_F(DispatchEnds, AWorkerThatRefusesTheJobIsLeftForAnotherAndNotForgottenByAR
             "True Dispatched: Dispatched to worker cluster \"west\"");
 }
 
-TEST_F(DispatchEnds, WhatAWorkerDeniedIsDoneAtOnceWithNewCredentials) {
-  start_all({"east"});
-  const auto use = [&](const char* token) {
+class DeniedWrites : public DispatchEnds {
+ protected:
+  void SetUp() override {
+    DispatchEnds::SetUp();
+    start_all({"east"});
+    ASSERT_TRUE(workers_.at("east").cluster->let_limited("hub", R"(
+- {apiGroups: [kueue.x-k8s.io, batch], resources: ["*"], verbs: [get, list, watch, create]}
+)"));
+    apply(remote_job_yaml("j"));
+    until("runs", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+    use(TestCluster::limited_token);
+    settle();
+    ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j")));
+    settle(2min);
+    ASSERT_EQ(held_by("east"), "workloads 1, jobs 1");
+    ASSERT_EQ(member_condition("east"), "True Active: Connected");
+  }
+
+  void use(const char* token) {
     ASSERT_TRUE(cluster_.patch(api::Secret::resource, {"kueue-system", "east"},
                                R"({"data":{"kubeconfig":")" +
                                    base64_encode(TestConnector::kubeconfig("east", token)) +
                                    R"("}})"));
-  };
-  ASSERT_TRUE(workers_.at("east").cluster->let_limited("hub", R"(
-- {apiGroups: [kueue.x-k8s.io, batch], resources: ["*"], verbs: [get, list, watch, create]}
-)"));
-  apply(remote_job_yaml("j"));
-  until("runs", [&] { return held_by("east") == "workloads 1, jobs 1"; });
-  use(TestCluster::limited_token);
-  settle();
-  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j")));
-  settle(2min);
-  EXPECT_EQ(held_by("east"), "workloads 1, jobs 1");
-  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+  }
+
+  /// The next attempt would have been up to a minute later.
+  void expect_gone_at_once() {
+    until("gone", [&] { return held_by("east") == "workloads 0, jobs 0"; }, 2s);
+  }
+};
+
+TEST_F(DeniedWrites, AreDoneAtOnceWithNewCredentials) {
   use(TestCluster::manager_token);
-  // The next attempt would have been up to a minute later.
-  until("gone", [&] { return held_by("east") == "workloads 0, jobs 0"; }, 2s);
+  expect_gone_at_once();
+}
+
+/// A worker that refuses the credentials altogether is lost; it is connected anew with others.
+TEST_F(DeniedWrites, AreDoneAtOnceWhenTheWorkerIsConnectedAnew) {
+  use("unknown-token");
+  until("lost", [&] { return member_condition("east").starts_with("False"); }, 2s);
+  use(TestCluster::manager_token);
+  until("connected", [&] { return member_condition("east") == "True Active: Connected"; }, 2s);
+  expect_gone_at_once();
 }
 
 /// The manager of a worker evicts its copy and dies before it stops the Job.
