@@ -46,6 +46,7 @@ Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, Remote
       queue_(local.clock, scope, Backoff{Duration(100), std::chrono::seconds(30)}) {
   deps_.templates = &local.templates();
   deps_.siblings = this;
+  deps_.hub_uid = [this] { return local_.uid(); };
   if (profiles) {
     plugins_ = std::move(profiles->plugins);
     profiles_ = std::make_unique<kube::Informer<api::ClusterProfile>>(

@@ -3,6 +3,7 @@
 #include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/api/template_pool.h"
 #include "lib/base/contains.h"
 #include "lib/runtime/backoff.h"
@@ -412,8 +413,14 @@ Task<Status> RemoteCluster::read_into(Cache& cache, api::ResourceInfo resource, 
   auto found = decode(std::move(*text));
   if (!found) {
     cache.observe_unreadable(key, found.error());
-  } else if (!is_ours(kube::metadata_of(**found))) {
-    cache.observe_absent(key, before);
+  } else if (const api::ObjectMeta& metadata = kube::metadata_of(**found); !is_ours(metadata)) {
+    if (is_of_former_origin(metadata)) {
+      const std::string label(api::labels::multikueue_origin);
+      cache.observe_unreadable(key, Error(Errc::invalid, "this hub made it with origin \"" +
+                                                             metadata.label(label) + "\""));
+    } else {
+      cache.observe_absent(key, before);
+    }
   } else {
     cache.observe(std::move(*found));
     if (cache.get(key)) co_return ok();
@@ -467,6 +474,14 @@ bool RemoteCluster::was_read(const jobs::GenericJob& job) const {
 
 bool RemoteCluster::is_ours(const api::ObjectMeta& metadata) const {
   return metadata.label(std::string(api::labels::multikueue_origin)) == deps_.origin;
+}
+
+/// What this hub made before its origin was changed is there, although no watch shows it.
+bool RemoteCluster::is_of_former_origin(const api::ObjectMeta& metadata) const {
+  const std::string& mark = metadata.annotation(std::string(api::annotations::hub_uid));
+  if (mark.empty() || !deps_.hub_uid) return false;
+  const std::string uid = deps_.hub_uid();
+  return uid.empty() || uid == mark;
 }
 
 Task<> RemoteCluster::catch_up() {

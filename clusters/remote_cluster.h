@@ -48,6 +48,8 @@ struct RemoteClusterDeps {
   /// What copies share with the hub's objects and with one another; null: nothing.
   api::TemplatePool* templates = nullptr;
   const Siblings* siblings = nullptr;  ///< null: there are none. Outlives the connection.
+  /// LocalCluster::uid(), with which this hub marks what it makes; null: it marks nothing.
+  std::function<std::string()> hub_uid;
 };
 
 /// A live connection to one worker: our Workloads and Jobs there, kept up to date by watches that
@@ -176,6 +178,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   Task<> wait_withdrawn(const jobs::JobKind& kind);
   void note_withdrawn();
   bool is_ours(const api::ObjectMeta& metadata) const;
+  bool is_of_former_origin(const api::ObjectMeta& metadata) const;
   /// Reads one object that `cache` lacks and never saw go.
   template <class Cache, class Key, class Decode>
   Task<Status> confirm_in(Cache& cache, api::ResourceInfo resource, api::ObjectKey name, Key key,

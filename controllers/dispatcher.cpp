@@ -429,6 +429,7 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   head_starts_.add_to(group, key, now, moment);
   for (auto& [name, view] : group->clusters) {
     view.reading = failing(name, key, WorkerVerb::read, now);
+    if (local.evicted) view.stopping = failing(name, key, WorkerVerb::edit, now);
     const bool asks = !over || (local.takes_over && !local.finished && !local.evicted);
     if (!asks || view.copy) continue;
     view.busy = requests_.full(name);
@@ -541,7 +542,7 @@ void Dispatcher::complete(const api::ObjectKey& key, TimePoint now, dispatch::Gr
     const Duration past = deps_.local.clock.steady() - refused->second.since;
     local.status_refused = dispatch::Failing{now - past, refused->second.why};
   }
-  tell_unreadable(key, *group);
+  tell_unreadable(key, now, group);
 }
 
 void Dispatcher::add_quota_loss(const api::ObjectKey& key, dispatch::GroupView* group) {
@@ -674,30 +675,43 @@ Task<Status> Dispatcher::apply_one(api::ObjectKey key, dispatch::Action action) 
                     std::move(action));
 }
 
-void Dispatcher::tell_unreadable(const api::ObjectKey& key, const dispatch::GroupView& group) {
+void Dispatcher::tell_unreadable(const api::ObjectKey& key, TimePoint now,
+                                 dispatch::GroupView* group) {
+  const SteadyPoint moment = deps_.local.clock.steady();
+  const auto known = unreadable_.find(key);
+  const std::map<std::string, SteadyPoint> before =
+      known == unreadable_.end() ? std::map<std::string, SteadyPoint>() : known->second;
+  std::map<std::string, SteadyPoint> after;
   const auto look = [&](const std::string& place, dispatch::Certainty certainty,
-                        const std::string& what) {
-    if (certainty != dispatch::Certainty::unreadable) {
-      if (!unreadable_.empty()) unreadable_.erase({key, place});
-      return;
-    }
-    // Nothing tells when such an object goes.
-    queue_.add_after(key, next_look_at_unreadable);
-    if (!unreadable_.insert({key, place}).second) return;
+                        const std::string& what) -> std::optional<TimePoint> {
+    if (certainty != dispatch::Certainty::unreadable) return std::nullopt;
+    const auto earlier = before.find(place);
+    const SteadyPoint since = earlier == before.end() ? moment : earlier->second;
+    after[place] = since;
+    if (earlier != before.end()) return now - (moment - since);
     log_.error("cannot be read", {{"workload", key.str()}, {"cluster", place}});
     deps_.local.events.event(
         {api::Workload::resource.api_version(), "Workload", key.ns, key.name, "", ""},
         kube::EventType::warning, "MultiKueue",
         what +
             " cannot be read: nothing is removed or started for it until it can. A newer "
-            "version of Kueue may have written it; the manager's log says which field it is");
+            "version of Kueue may have written it, or this hub under another origin, or another "
+            "hub has it by now; the manager's log says which field it is");
+    return now;
   };
-  look("", group.local.certainty, "The Workload or its admission check");
-  for (const auto& [name, cluster] : group.clusters) {
+  look("", group->local.certainty, "The Workload or its admission check");
+  for (auto& [name, cluster] : group->clusters) {
     const char* what = cluster.unknown ? "The MultiKueueCluster of worker cluster \""
                                        : "The copy of the Workload or its job on worker cluster \"";
-    look(name, cluster.certainty, what + name + "\"");
+    cluster.unreadable_since = look(name, cluster.certainty, what + name + "\"");
   }
+  if (after.empty()) {
+    if (known != unreadable_.end()) unreadable_.erase(known);
+    return;
+  }
+  unreadable_[key] = std::move(after);
+  // Nothing tells when such an object goes.
+  queue_.add_after(key, next_look_at_unreadable);
 }
 
 void Dispatcher::note(const api::ObjectKey& key, bool warning, std::string message) {

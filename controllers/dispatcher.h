@@ -166,7 +166,7 @@ class Dispatcher {
   /// Adds what is certain, and what only this process knows, to the picture.
   void complete(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
   /// Says once where an object cannot be decoded, so that nothing is done for the workload.
-  void tell_unreadable(const api::ObjectKey& key, const dispatch::GroupView& group);
+  void tell_unreadable(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
 
   DispatcherDeps deps_;
   DispatcherConfig config_;
@@ -196,7 +196,7 @@ class Dispatcher {
   std::map<api::ObjectKey, SteadyPoint> without_quota_;
   dispatch::HeadStarts head_starts_;
   /// Workloads and the places, empty for the hub, of which tell_unreadable() spoke.
-  std::set<std::pair<api::ObjectKey, std::string>> unreadable_;
+  std::map<api::ObjectKey, std::map<std::string, SteadyPoint>> unreadable_;
   WorkerRequests requests_;
   WorkQueue<api::ObjectKey> queue_;
 };

@@ -81,6 +81,11 @@ JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconci
         };
         if (admitted(before) != admitted(after)) enqueue_made_by(after ? *after : *before);
       });
+  // One that the cache never held goes without a change.
+  cluster_.workloads.on_unreadable([this](const api::ObjectKey& key) {
+    if (cluster_.workloads.unreadable(key)) return;
+    for (const JobId& id : std::exchange(with_unreadable_, {})) queue_.add(id);
+  });
   watch_needs();
 }
 
@@ -225,13 +230,17 @@ Task<Status> JobReconciler::reconcile(JobId id) {
   const Status settled = co_await settle(id);
   if (!settled) co_return settled;
   JobPtr job = cluster_.jobs.get(id);
+  with_unreadable_.erase(id);
   if (!job) {
     told_.erase(id);
     bereft_.erase(id);
     co_return ok();
   }
-  // Without its Workload a job would be stopped. The Workload's next event comes back to the job.
-  if (has_unreadable_workload(cluster_, *job)) co_return ok();
+  // Without its Workload a job would be stopped.
+  if (has_unreadable_workload(cluster_, *job)) {
+    with_unreadable_.insert(std::move(id));
+    co_return ok();
+  }
   const Status known = co_await cluster_.fetch_makers(job);
   if (!known) co_return known;
   jobs::JobView seen = jobs::read_job(cluster_.objects(), job, config_, cluster_.clock.now());

@@ -97,6 +97,8 @@ class JobReconciler {
   std::map<jobs::JobId, std::string> told_;  ///< the last message of each job
   /// Jobs whose Workload went while they stayed, as far as the cache knows.
   std::set<jobs::JobId> bereft_;
+  /// Jobs that wait until what may be their Workload can be read, or is gone.
+  std::set<jobs::JobId> with_unreadable_;
   /// When Workloads were told a moment ago which of their pods are not needed any more.
   std::map<api::ObjectKey, SteadyPoint> reclaimed_;
 };

@@ -115,6 +115,8 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   const HubIdentity identity(hub, remote);
   const Ownership whose = copy ? identity.owner_of(*copy).whose : Ownership::ours;
   worker->other_name = whose == Ownership::other_name;
+  // What ran there may run on, whoever it belongs to by now.
+  if (recorded && whose == Ownership::other_hub) worker->certainty = Certainty::unreadable;
   if (copy && whose == Ownership::ours) {
     worker->copy = copy;
     worker->made_through = made_through(copy->metadata);

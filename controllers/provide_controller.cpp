@@ -10,6 +10,7 @@
 #include "lib/base/json_access.h"
 #include "lib/base/limited_text.h"
 #include "lib/kube/events.h"
+#include "lib/runtime/deadline.h"
 
 #include <algorithm>
 
@@ -21,6 +22,8 @@ constexpr Duration together = std::chrono::seconds(1);
 /// Users of the worker may have deleted something.
 constexpr Duration next_look = std::chrono::minutes(5);
 constexpr Duration next_try = std::chrono::minutes(1);
+/// What a slow worker still lacks then is left to its next turn.
+constexpr Duration turn_max = std::chrono::minutes(5);
 /// So much is said of what is lacking; the rest is counted.
 constexpr std::size_t told_max = 5;
 
@@ -92,13 +95,19 @@ void ProvideController::enqueue_all() {
   }
 }
 
+/// Each worker has its turn beside the others: one that takes its time delays none of them.
 Task<> ProvideController::work() {
   for (;;) {
     std::string name = co_await queue_.next();
-    const Status done = co_await reconcile(name);
-    if (queue_.finish(name, done)) {
-      log_.warning("needs not provided", {{"cluster", name}, {"error", done.error().what()}});
-    }
+    scope_.spawn("provide", turn(std::move(name)));
+  }
+}
+
+Task<> ProvideController::turn(std::string name) {
+  const SteadyPoint deadline = hub_.clock.steady() + turn_max;
+  const Status done = co_await with_deadline(hub_.clock, deadline, reconcile(name));
+  if (queue_.finish(name, done)) {
+    log_.warning("needs not provided", {{"cluster", name}, {"error", done.error().what()}});
   }
 }
 
@@ -177,6 +186,10 @@ Task<Status> ProvideController::carry_out(std::string name, Remote worker,
   std::vector<std::string> made;
   Status last = ok();
   for (placement::ProvideStep& step : plan->steps) {
+    const auto* member = fleet_.find(name);
+    if (!member || member->remote != worker) {
+      co_return Error(Errc::unavailable, "it is connected anew, or no worker any more");
+    }
     Result<std::string> written = Error(Errc::unavailable, "");
     if (step.patch) {
       written = co_await worker->client.patch_raw(*step.resource, step.key, kube::PatchType::merge,

@@ -26,6 +26,7 @@ class ProvideController {
   using Remote = std::shared_ptr<clusters::RemoteCluster>;
 
   Task<> work();
+  Task<> turn(std::string name);
   Task<Status> reconcile(std::string name);
   Task<Status> read(Remote worker, const placement::Provision& asked, placement::WorkerHas* has);
   using Visit = std::function<void(const api::ObjectKey&, const Json&)>;

@@ -17,6 +17,8 @@ namespace {
 /// Index of requests: uid of the workload that owns the request.
 constexpr const char* by_workload = "workload";
 
+constexpr Backoff creation_pauses{Duration(50), std::chrono::seconds(60)};
+
 kube::InformerOptions managed_only() {
   kube::InformerOptions options;
   options.label_selector = std::string(api::labels::managed) + "=true";
@@ -37,7 +39,7 @@ ProvisioningCheckController::ProvisioningCheckController(clusters::LocalCluster&
       requests_(named(deps, "informer.provisioningrequests"), managed_only()),
       templates_(named(deps, "informer.podtemplates"), managed_only()),
       checks_(local.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}),
-      workloads_(local.clock, scope, Backoff{Duration(50), std::chrono::seconds(60)}),
+      workloads_(local.clock, scope, creation_pauses),
       wake_(scope.executor()) {
   watch();
 }
@@ -176,7 +178,10 @@ Task<> ProvisioningCheckController::work_on_workloads() {
 
 Task<Status> ProvisioningCheckController::reconcile(api::ObjectKey key) {
   const auto stored = local_.workloads.get(key);
-  if (!stored) co_return ok();
+  if (!stored) {
+    pauses_.erase(key);
+    co_return ok();
+  }
   const auto plan = lifecycle::plan_provisioning(view(stored), local_.clock.now());
   if (!plan) co_return plan.error();
   if (!plan->states.empty()) {
@@ -191,10 +196,8 @@ Task<Status> ProvisioningCheckController::reconcile(api::ObjectKey key) {
         co_await client_.remove(api::ProvisioningRequest::resource, name, std::move(options));
     if (!removed && removed.error().code() != Errc::not_found) co_return removed;
   }
-  for (const lifecycle::WantedRequest& wanted : plan->create) {
-    const Status created = co_await create(stored, wanted);
-    if (!created) co_return created;
-  }
+  const Status created = co_await create_all(stored, plan->create);
+  if (!created) co_return created;
   for (const lifecycle::RequestPtr& request : plan->current) {
     const Status owned = co_await hand_over(request);
     if (!owned) co_return owned;
@@ -227,13 +230,34 @@ Task<Status> ProvisioningCheckController::write_states(api::ObjectKey key) {
   co_return ok();
 }
 
+/// What is told of a failure changes the workload, and must not bring the next attempt forward.
+Task<Status> ProvisioningCheckController::create_all(std::shared_ptr<const api::Workload> workload,
+                                                     std::vector<lifecycle::WantedRequest> wanted) {
+  const api::ObjectKey key = workload->metadata.key();
+  const auto paused = pauses_.find(key);
+  const SteadyPoint now = local_.clock.steady();
+  if (!wanted.empty() && paused != pauses_.end() && now < paused->second.until) {
+    workloads_.add_after(key, paused->second.until - now);
+    co_return ok();
+  }
+  for (lifecycle::WantedRequest& one : wanted) {
+    const Status created = co_await create(workload, std::move(one));
+    if (created) continue;
+    Pause& pause = pauses_[key];
+    pause.until = local_.clock.steady() + creation_pauses.after(++pause.times);
+    co_return created;
+  }
+  pauses_.erase(key);
+  co_return ok();
+}
+
 Task<Status> ProvisioningCheckController::create(std::shared_ptr<const api::Workload> workload,
                                                  lifecycle::WantedRequest wanted) {
   for (const lifecycle::ProvisionedPods& pods : wanted.pods) {
     const Status made = co_await create_template(workload, pods);
     if (made) continue;
-    std::string message =
-        "Error creating PodTemplate \"" + pods.template_name + "\": " + made.error().what();
+    std::string message = std::string(lifecycle::creation_failed) + "PodTemplate \"" +
+                          pods.template_name + "\": " + made.error().what();
     co_await report(workload, wanted.check, std::move(message));
     co_return made;
   }
@@ -244,8 +268,8 @@ Task<Status> ProvisioningCheckController::create(std::shared_ptr<const api::Work
     // reported.
     const Status failed = created.error();
     if (failed.error().code() == Errc::already_exists) co_return failed;
-    std::string message =
-        "Error creating ProvisioningRequest \"" + name + "\": " + failed.error().what();
+    std::string message = std::string(lifecycle::creation_failed) + "ProvisioningRequest \"" +
+                          name + "\": " + failed.error().what();
     co_await report(workload, wanted.check, std::move(message));
     co_return failed;
   }

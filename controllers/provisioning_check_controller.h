@@ -5,8 +5,10 @@
 #include "lib/runtime/work_queue.h"
 #include "lifecycle/provisioning_check.h"
 
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace regatta::controllers {
 
@@ -33,6 +35,8 @@ class ProvisioningCheckController {
   Task<Status> reconcile_check(std::string name);
   Task<Status> reconcile(api::ObjectKey key);
   Task<Status> write_states(api::ObjectKey key);
+  Task<Status> create_all(std::shared_ptr<const api::Workload> workload,
+                          std::vector<lifecycle::WantedRequest> wanted);
   Task<Status> create(std::shared_ptr<const api::Workload> workload,
                       lifecycle::WantedRequest wanted);
   Task<Status> create_template(std::shared_ptr<const api::Workload> workload,
@@ -60,6 +64,11 @@ class ProvisioningCheckController {
   bool ready_ = false;  ///< every informer has synced
   WorkQueue<std::string> checks_;
   WorkQueue<api::ObjectKey> workloads_;
+  struct Pause {
+    int times = 0;
+    SteadyPoint until;
+  };
+  std::map<api::ObjectKey, Pause> pauses_;  ///< of workloads whose last creation failed
   Wakeup wake_;
 };
 

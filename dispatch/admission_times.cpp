@@ -6,7 +6,9 @@
 
 namespace regatta::dispatch {
 
-void AdmissionTimes::note(const std::string& cluster, const api::Workload& copy) {
+void AdmissionTimes::note(const std::string& cluster, const api::Workload& copy,
+                          const api::Workload* original) {
+  if (!original || original->spec.queue_name != copy.spec.queue_name) return;
   const api::Conditions& all = copy.status.conditions;
   const api::Condition* admitted = api::find_condition(all, api::conditions::admitted);
   const auto& made = copy.metadata.creation_timestamp;

@@ -16,7 +16,9 @@ namespace regatta::dispatch {
 class AdmissionTimes {
  public:
   /// Learns from a copy once, when it is admitted. One that was evicted waited for other reasons.
-  void note(const std::string& cluster, const api::Workload& copy);
+  /// `original` is the hub's Workload, until it is over. Without it, or in another LocalQueue, the
+  /// copy teaches nothing: a worker may make up any number of them.
+  void note(const std::string& cluster, const api::Workload& copy, const api::Workload* original);
   /// The hub's Workload is over: its next copies count anew.
   void forget(const api::ObjectKey& workload) { learned_.erase(workload); }
   /// nullopt before the first copy.

@@ -21,12 +21,18 @@ api::Workload copy_of(const std::string& name, Duration waited) {
   return copy;
 }
 
+void note(AdmissionTimes* times, const std::string& cluster, const api::Workload& copy) {
+  api::Workload original;
+  original.spec.queue_name = "main";
+  times->note(cluster, copy, &original);
+}
+
 TEST(AdmissionTimes, AreSmoothedOverTheCopiesOfAQueue) {
   AdmissionTimes times;
   EXPECT_FALSE(times.usual("east", main_queue));
-  times.note("east", copy_of("a", 8s));
+  note(&times, "east", copy_of("a", 8s));
   EXPECT_EQ(times.usual("east", main_queue), 8s);
-  times.note("east", copy_of("b", 0s));
+  note(&times, "east", copy_of("b", 0s));
   EXPECT_EQ(times.usual("east", main_queue), 7s);
   EXPECT_FALSE(times.usual("west", main_queue));
   EXPECT_FALSE(times.usual("east", {"team", "other"}));
@@ -34,14 +40,14 @@ TEST(AdmissionTimes, AreSmoothedOverTheCopiesOfAQueue) {
 
 TEST(AdmissionTimes, ACopyCountsOnceHoweverOftenItChanges) {
   AdmissionTimes times;
-  times.note("east", copy_of("a", 8s));
-  times.note("east", copy_of("b", 0s));
-  times.note("east", copy_of("b", 0s));
+  note(&times, "east", copy_of("a", 8s));
+  note(&times, "east", copy_of("b", 0s));
+  note(&times, "east", copy_of("b", 0s));
   EXPECT_EQ(times.usual("east", main_queue), 7s);
-  times.note("west", copy_of("b", 2s));
+  note(&times, "west", copy_of("b", 2s));
   EXPECT_EQ(times.usual("west", main_queue), 2s) << "of another worker it is another copy";
   times.forget({"team", "b"});
-  times.note("east", copy_of("b", 15s));
+  note(&times, "east", copy_of("b", 15s));
   EXPECT_EQ(times.usual("east", main_queue), 8s) << "the next life of the name";
 }
 
@@ -51,16 +57,28 @@ TEST(AdmissionTimes, WhatSaysNothingOfTheWayThereDoesNotCount) {
   api::set_condition(&evicted.status.conditions,
                      {"Evicted", api::ConditionStatus::False, 0, {}, "QuotaReserved", ""},
                      TimePoint(2h));
-  times.note("east", evicted);
+  note(&times, "east", evicted);
   api::Workload waiting = copy_of("b", 8s);
   waiting.status.conditions.front().status = api::ConditionStatus::False;
-  times.note("east", waiting);
+  note(&times, "east", waiting);
   api::Workload ageless = copy_of("c", 8s);
   ageless.metadata.creation_timestamp.reset();
-  times.note("east", ageless);
+  note(&times, "east", ageless);
   EXPECT_FALSE(times.usual("east", main_queue));
-  times.note("east", copy_of("d", -3s));
+  note(&times, "east", copy_of("d", -3s));
   EXPECT_EQ(times.usual("east", main_queue), 0s);
+}
+
+TEST(AdmissionTimes, WhatTheHubHasNotSentThereDoesNotCount) {
+  AdmissionTimes times;
+  times.note("east", copy_of("a", 8s), nullptr);
+  EXPECT_FALSE(times.usual("east", main_queue));
+  api::Workload elsewhere = copy_of("a", 8s);
+  elsewhere.spec.queue_name = "a queue that the worker made up";
+  note(&times, "east", elsewhere);
+  EXPECT_FALSE(times.usual("east", {"team", elsewhere.spec.queue_name}));
+  note(&times, "east", copy_of("a", 4s));
+  EXPECT_EQ(times.usual("east", main_queue), 4s) << "nothing of it was remembered";
 }
 
 }  // namespace

@@ -275,6 +275,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     if (view.job_deleting) view.job_deleting_since = deleting_since(worker.job);
     view.job_removal_asked = worker.job_removal_asked;
     view.job_ended = has_ended(*worker.job);
+    view.job_tells_no_end = !worker.job->tells_its_end();
     view.job_unmarked = worker.job_unmarked;
     view.job_shared = worker.job_shared;
     view.job_strays = worker.strays;

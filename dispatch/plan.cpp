@@ -138,6 +138,16 @@ bool awaits_last_status(const ClusterView& v) {
 Plan finish_with(Plan plan, const std::string& name, const ClusterView& v, TimePoint now,
                  const PlanConfig& config) {
   const Finish& finish = *v.copy->finished;
+  if (awaits_last_status(v) && v.job_tells_no_end) {
+    // Its last status may be newer than what the watch has shown.
+    if (!v.job_read) {
+      plan.actions.push_back(Confirm{name, true});
+      return plan;
+    }
+    if (v.job_news) plan.actions.push_back(CopyJobStatus{name, false});
+    plan.actions.push_back(FinishLocal{finish.reason, finish.message, name});
+    return plan;
+  }
   if (awaits_last_status(v) && !(v.job_rests && v.job_read)) {
     // The watch of the Jobs will show it, unless it has fallen silent; but a server that went back
     // to an older state has lost it, and a Job that its Workload does not let run never has another
@@ -679,7 +689,7 @@ std::optional<std::string> ended_there(const GroupView& g) {
   for (const auto& [name, v] : g.clusters) {
     const bool shown = v.connected && v.listed && v.copy && v.copy->finished && holds_job(v);
     if (shown && !v.copy->deleting && !v.job_deleting && v.copy->drift != Drift::other &&
-        !v.copy->of_another_life && !v.copy->unmarked && v.job_ended &&
+        !v.copy->of_another_life && !v.copy->unmarked && (v.job_ended || v.job_tells_no_end) &&
         ended_by_job(v.copy->finished->reason)) {
       return name;
     }
@@ -966,6 +976,9 @@ bool may_still_run(const GroupView& g, TimePoint now, const PlanConfig& config) 
 std::optional<TimePoint> stop_unanswered_since(const GroupView& g, const ClusterView& v) {
   if (!v.connected || !v.copy) return std::nullopt;
   if (v.copy->stop_asked_at) return v.copy->stop_asked_at;
+  if (v.stopping && !v.job_stopping && may_run_on(v)) {
+    return std::max(v.stopping->since, g.local.evicted_at);
+  }
   const bool to_be_stopped =
       v.copy->evicted || v.copy->deactivating || finished_before_its_job(*v.copy);
   if (!to_be_stopped || v.job_stopping || !may_run_on(v)) return std::nullopt;

@@ -193,7 +193,9 @@ struct ClusterView {
   /// The worker has removed the Job, and its watch does not say so yet. When that has lasted for so
   /// long, the worker is asked again, because the watch may have fallen silent.
   Duration job_removed_for{0};
-  bool job_ended = false;   ///< the remote Job's own status says so
+  bool job_ended = false;  ///< the remote Job's own status says so
+  /// It never does: what the status means is not known. Only the copy says that the Job ended.
+  bool job_tells_no_end = false;
   bool job_active = false;  ///< the remote Job's status counts running pods
   /// The remote Job was started and then stopped, and has no running pods left. A Job that is shown
   /// as it was created may have been started since.
@@ -236,6 +238,7 @@ struct ClusterView {
   bool job_strays = false;
   /// Of the copy and of the Job, the worse of the two.
   Certainty certainty = Certainty::certain;
+  std::optional<TimePoint> unreadable_since;  ///< if it is that
   /// The hub has lost the Workload, or the record that its Job runs here; and so much else of what
   /// runs here that nothing is removed for that reason (brake.h).
   bool removals_held = false;
@@ -244,6 +247,7 @@ struct ClusterView {
   std::optional<Failing> reading;               ///< what the cache lacks
   std::optional<Failing> copying;               ///< the creation of the copy
   std::optional<Failing> creating_job;
+  std::optional<Failing> stopping;  ///< of an evicted workload: the request to stop its job
   /// Why the worker refuses to create the Job, now and for ever; empty when it does not.
   std::string job_refused;
 };
@@ -287,7 +291,7 @@ struct GroupView {
 };
 
 /// Since when a worker is to stop the Job of an evicted workload and has not begun, so that no
-/// manager may run there; nullopt: it has, or need not.
+/// manager may run there, or does not take the request; nullopt: it has, or need not.
 std::optional<TimePoint> stop_unanswered_since(const GroupView& group, const ClusterView& cluster);
 
 /// The first cluster where removals are held; null without one.

@@ -111,7 +111,9 @@ void RoomBook::note_copy(const std::string& cluster, const api::ObjectKey& key) 
   const auto worker = fleet_.look(cluster, nullptr).worker;
   const auto copy = worker ? worker->copy(key) : nullptr;
   if (!copy) return;
-  admission_times_.note(cluster, *copy);
+  const auto workload = hub_.workload(key);
+  const bool over = !workload || !takes_room(*workload);
+  admission_times_.note(cluster, *copy, over ? nullptr : workload.get());
   if (waits(*copy)) claims_.waits(key, cluster);
   if (has_quota(*copy)) {
     claims_.reserved(key, cluster, copy->status.admission->cluster_queue,

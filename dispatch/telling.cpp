@@ -27,7 +27,8 @@ bool is_trouble(std::string_view reason) {
          reason == reasons::waiting_for_room_to_grow || reason == reasons::waiting_for_removal ||
          reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
          reason == reasons::waiting_for_last_status || reason == reasons::job_not_created ||
-         reason == reasons::config_missing || reason == reasons::not_dispatched;
+         reason == reasons::config_missing || reason == reasons::not_dispatched ||
+         reason == reasons::copy_unknown;
 }
 
 std::string quoted(const std::string& name) {
@@ -87,10 +88,10 @@ std::optional<Trouble> refused_status_of(const LocalView& local) {
 std::optional<Trouble> stop_of(const GroupView& g) {
   for (const auto& [name, v] : g.clusters) {
     if (const auto since = stop_unanswered_since(g, v)) {
-      return Trouble{reasons::waiting_for_stop,
-                     "Worker cluster " + quoted(name) +
-                         " was asked to stop the job; its manager does not answer",
-                     *since};
+      const std::string what =
+          v.stopping ? " does not take the request to stop the job: " + v.stopping->why
+                     : " was asked to stop the job; its manager does not answer";
+      return Trouble{reasons::waiting_for_stop, "Worker cluster " + quoted(name) + what, *since};
     }
     if (v.connected && v.copy && is_kept_from_us(v)) {
       return Trouble{reasons::waiting_for_stop,
@@ -127,6 +128,14 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
                    "Worker cluster " + quoted(name) + " is lost; the workload is given up at " +
                        format_rfc3339(given_up_at(g, v, now, config)),
                    *v.lost_since};
+  }
+  if (v.unreadable_since) {
+    return Trouble{reasons::copy_unknown,
+                   "Worker cluster " + quoted(name) +
+                       " has a workload or a job of this name that cannot be read, or that another "
+                       "hub or another origin has by now; the workload is left there until that "
+                       "changes",
+                   *v.unreadable_since};
   }
   if (v.copy && v.copy->finished && v.job == RemoteJob::ours && !v.job_ended) {
     return Trouble{reasons::waiting_for_last_status,
@@ -263,7 +272,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
   if (auto lost = lost_before_it_grew(g, now, config)) return lost;
   if (g.local.follows) return trouble_of_follower(g);
   if (auto refusal = refusal_of_copies(g)) return refusal;
-  std::vector<std::string> refusing, lacking;
+  std::vector<std::string> refusing, lacking, in_the_way, not_asked;
   TimePoint since = g.local.quota_reserved_at;
   bool any = g.roster != nullptr;
   for (const auto& [name, v] : g.clusters) {
@@ -273,6 +282,10 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
       refusing.push_back(name);
     } else if (v.connected && !v.kind_served) {
       lacking.push_back(name);
+    } else if (v.connected && v.job == RemoteJob::foreign) {
+      in_the_way.push_back(name);
+    } else if (v.connected && !g.local.nominated.empty() && !contains(g.local.nominated, name)) {
+      not_asked.push_back(name);
     } else if (v.connected) {
       any = true;
     } else if (v.lost_since) {
@@ -283,6 +296,19 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
     if (auto misfit = misfit_of(g, now, config)) return misfit;
     if (auto lacking_any = lack_of_nomination(g, config)) return lacking_any;
     return removal_of(g);
+  }
+  if (!not_asked.empty()) {
+    return Trouble{
+        reasons::no_worker_connected,
+        "None of the nominated worker clusters can be asked: " + joined(g.local.nominated, ", ") +
+            "; others are connected: " + joined(not_asked, ", "),
+        since};
+  }
+  if (!in_the_way.empty()) {
+    return Trouble{reasons::no_worker_accepts,
+                   "A job of this name that is not this hub's is on worker clusters: " +
+                       joined(in_the_way, ", "),
+                   since};
   }
   if (!lacking.empty()) {
     std::string text =

@@ -146,6 +146,30 @@ TEST(Telling, ADispatcherThatNominatesNoneIsNamed) {
   EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
 }
 
+TEST(Telling, WorkersThatAreNominatedAndCannotBeAskedAreNamed) {
+  GroupView g = racing();
+  g.local.nominated = {"a"};
+  lose(&g, "a", 5min);
+  EXPECT_EQ(told(g),
+            "NoWorkerConnected: None of the nominated worker clusters can be asked: a; others are "
+            "connected: b");
+  g.local.nominated = {"nowhere"};
+  g.clusters["a"].connected = true;
+  EXPECT_EQ(told(g),
+            "NoWorkerConnected: None of the nominated worker clusters can be asked: nowhere; "
+            "others are connected: a, b");
+}
+
+TEST(Telling, JobsOfOthersThatAreInTheWayEverywhereAreTold) {
+  GroupView g = racing();
+  g.clusters["a"].job = g.clusters["b"].job = RemoteJob::foreign;
+  EXPECT_EQ(told(g),
+            "NoWorkerAccepts: A job of this name that is not this hub's is on worker clusters: a, "
+            "b");
+  g.clusters["b"].job = RemoteJob::absent;
+  EXPECT_EQ(told(g), "");
+}
+
 TEST(Telling, AJobThatTheHubHasNoRecordOfIsTold) {
   GroupView g = racing();
   g.clusters["b"].job = RemoteJob::ours;

@@ -140,6 +140,8 @@ class GenericJob {
   /// A node has it: it does not go with its deletion alone. Asked of members of composed jobs.
   virtual bool bound() const { return false; }
   virtual std::optional<Finished> finished() const = 0;
+  /// false: only its Workload says that it ended, and finished() never does.
+  virtual bool tells_its_end() const { return true; }
   /// Its manager ended it to take its place back: it has not failed by itself.
   virtual bool lost_place() const { return false; }
   virtual bool pods_ready() const = 0;
@@ -204,6 +206,8 @@ class GenericJob {
 
   /// The hub's job is not started while a worker runs it: nothing else would keep it from running.
   virtual bool waits_on_hub() const { return false; }
+  /// While it runs elsewhere, nothing tells the hub whether its pods are ready.
+  virtual bool untold_on_hub() const { return false; }
   /// Why MultiKueue may not run the job of the hub; empty when it may.
   virtual std::string not_managed_reason() const = 0;
   /// The job for a worker: the hub's job as it was before it was started, suspended, with the

@@ -47,6 +47,7 @@ class IdleObject : public IdleJob {
     return true;
   }
 
+  bool untold_on_hub() const override { return true; }
   std::string pod_selector() const override { return {}; }
   bool suspended() const override { return false; }
   bool active() const override { return false; }

@@ -49,6 +49,13 @@ std::vector<api::ReclaimablePod> beyond_need(const GenericJob& job, const api::W
   return out;
 }
 
+/// What waits on a hub keeps its gates there while it runs elsewhere, and has no ready pods with
+/// them where it runs.
+bool has_ready_pods(const JobView& view) {
+  if (view.dispatched && view.job->untold_on_hub()) return true;
+  return (view.job->waits_on_hub() || !view.job->suspended()) && view.job->pods_ready();
+}
+
 }  // namespace
 
 std::vector<JobAction> in_order(std::vector<std::optional<JobAction>> actions) {
@@ -134,7 +141,7 @@ std::optional<JobAction> follow_pods(const JobView& view, const WorkloadPtr& wor
   const bool runs = admission && admission->status == api::ConditionStatus::True &&
                     !api::is_true(all, conditions::evicted);
   if (!view.policy.wait_for_pods_ready) return {};
-  const bool ready = runs && !view.job->suspended() && view.job->pods_ready();
+  const bool ready = runs && has_ready_pods(view);
   const api::PodsReadiness next = api::next_readiness(*workload, ready);
   if (next == api::PodsReadiness::wait_for_start) {
     // An absent condition means the same.

@@ -42,7 +42,8 @@ Actions without_group(const JobView& view, const std::set<std::string>& wanted) 
 }
 
 /// S3. While it waits, a Workload follows the job: its size after a hold, its queue, its priority
-/// and its gate.
+/// and its gate. On a hub, which has no Pods of the group, it says that they are ready once they
+/// run elsewhere: nothing else would.
 std::optional<JobAction> follow_job(const JobView& view, const WorkloadPtr& workload) {
   if (is_on_hold(*workload)) {
     auto wanted = build_workload(view);
@@ -61,7 +62,8 @@ std::optional<JobAction> follow_job(const JobView& view, const WorkloadPtr& work
   if (view.job->serving()->follows_priority()) {
     if (auto action = follow_priority(view, workload)) return action;
   }
-  return follow_gate(view, workload);
+  if (auto action = follow_gate(view, workload)) return action;
+  return view.dispatched ? follow_pods(view, workload) : std::nullopt;
 }
 
 Actions keep_groups(const JobView& view, const std::vector<ServingGroup>& groups) {

@@ -241,6 +241,8 @@ class CheckPlanner {
       state_.message = why;
       return;
     }
+    // What hinders the next attempt is told already.
+    if (earlier_attempt() && state_.message.starts_with(creation_failed)) return;
     state_.message = prefix + why;
     if (earlier_attempt()) return;
     state_.state = api::CheckState::Retry;

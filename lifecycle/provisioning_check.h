@@ -22,6 +22,9 @@
 /// Pure functions; ProvisioningCheckController carries out what they say.
 namespace regatta::lifecycle {
 
+/// What a check's message begins with while the next attempt cannot be created.
+inline constexpr const char* creation_failed = "Error creating ";
+
 using RequestPtr = std::shared_ptr<const api::ProvisioningRequest>;
 
 struct ProvisioningCheck {

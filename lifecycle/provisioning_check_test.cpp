@@ -245,6 +245,8 @@ TEST_F(Provisioning, AFailureFromBeforeTheEvictionLeadsToTheNextAttempt) {
   request(1, {"Failed"});
   EXPECT_EQ(outcome(), "Pending: Retrying after failure: about Failed");
   EXPECT_THAT(created(), ElementsAre("w-prov-2"));
+  state().message = std::string(creation_failed) + "ProvisioningRequest \"w-prov-2\": forbidden";
+  EXPECT_EQ(outcome(), "same") << "why it cannot be made stays to be read";
 }
 
 TEST_F(Provisioning, AnExpiredBookingMattersUntilTheAdmission) {

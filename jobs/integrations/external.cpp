@@ -22,8 +22,8 @@ class ExternalJob final : public TemplatedJob {
   bool passed_over() const override { return true; }
   std::string pod_selector() const override { return {}; }
   bool active() const override { return false; }
-  /// Only its Workload says so.
   std::optional<Finished> finished() const override { return std::nullopt; }
+  bool tells_its_end() const override { return false; }
   bool pods_ready() const override { return false; }
   std::vector<api::ReclaimablePod> reclaimable_pods() const override { return {}; }
   Json remote_job(const api::Workload& workload, const std::string& origin) const override;

@@ -331,9 +331,16 @@ std::optional<Finished> PodGroup::finished() const {
       true, "Pods succeeded: " + std::to_string(succeeded) + "/" + std::to_string(*places) + "."};
 }
 
+bool PodGroup::untold_on_hub() const {
+  return says(api::annotations::pod_group_serving, "true");
+}
+
+/// A Pod that has succeeded was ready, as in a Job; one that serves is to run on.
 bool PodGroup::pods_ready() const {
-  const auto ready = std::count_if(pods_.begin(), pods_.end(),
-                                   [](const PodPtr& pod) { return pod->pods_ready(); });
+  const bool ends = !says(api::annotations::pod_group_serving, "true");
+  const auto ready = std::count_if(pods_.begin(), pods_.end(), [ends](const PodPtr& pod) {
+    return pod->pods_ready() || (ends && pod->phase() == "Succeeded");
+  });
   return ready >= total().value_or(std::numeric_limits<std::int32_t>::max());
 }
 

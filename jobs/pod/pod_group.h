@@ -42,6 +42,8 @@ class PodGroup final : public IdleJob, public ComposedJob {
   bool held_by_parent() const override;
   bool active() const override;
   std::optional<Finished> finished() const override;
+  /// Of Pods that serve, whose parent is sent, no status comes home.
+  bool untold_on_hub() const override;
   bool pods_ready() const override;
   std::vector<api::ReclaimablePod> reclaimable_pods() const override;
 

@@ -32,7 +32,7 @@ const std::map<std::string, int>& differ_on_purpose() {
                                               {"sparkapplication", 1},
                                               {"trainjob", 9},
                                               {"pod", 6},
-                                              {"pod-group", 2},
+                                              {"pod-group", 6},
                                               {"deployment", 2},
                                               {"statefulset", 1},
                                               {"leaderworkerset", 1},

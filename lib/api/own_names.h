@@ -97,6 +97,7 @@ constexpr std::string_view no_worker_accepts = "NoWorkerAccepts";
 constexpr std::string_view no_worker_fits = "NoWorkerFits";
 constexpr std::string_view no_worker_nominated = "NoWorkerNominated";
 constexpr std::string_view worker_lost = "WorkerLost";
+constexpr std::string_view copy_unknown = "CopyUnknown";
 constexpr std::string_view waiting_for_first_group = "WaitingForFirstGroup";
 constexpr std::string_view waiting_for_room_to_grow = "WaitingForRoomToGrow";
 constexpr std::string_view waiting_for_removal = "WaitingForRemoval";

@@ -99,6 +99,25 @@ TEST_F(Certainty, AWaitingWorkloadThatCannotBeReadLeavesTheQuotaToOthers) {
   until("it runs", [&] { return started("j"); });
 }
 
+TEST_F(Certainty, AJobGetsAnotherWorkloadWhenTheOneThatCannotBeReadIsGone) {
+  start_with_queues();
+  cluster_.set_stop_policy("Hold");
+  apply(job_yaml("j"));
+  settle();
+  const auto first = workload_of("j")->metadata;
+  manager_.reset();
+  accept_newer_workloads(cluster_);
+  make_unreadable(cluster_, first.key());
+  start_manager();
+  settle(1min);
+  ASSERT_TRUE(
+      cluster_.patch(api::Workload::resource, first.key(), R"({"metadata":{"finalizers":null}})"));
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, first.key()));
+  until(
+      "another one",
+      [&] { return workload_of("j") && workload_of("j")->metadata.uid != first.uid; }, 5s);
+}
+
 TEST_F(Certainty, ACopyThatCannotBeReadIsNotGone) {
   start_all({"east", "west"});
   run_on_east("j");

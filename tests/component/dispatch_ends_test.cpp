@@ -289,6 +289,28 @@ TEST_F(DispatchEnds, AJobThatADyingManagerDidNotStopIsRemovedAndRunsElsewhere) {
   until("runs elsewhere", [&] { return job("j").status.active == 1; });
 }
 
+/// As with the webhook of a worker's own manager, which is down.
+TEST_F(DispatchEnds, AJobWhoseWorkerRefusesToStopItIsRemovedInTheEnd) {
+  run_one();
+  const std::string first = host();
+  workers_.at(first).manager.reset();
+  network_.faults(first).concerns = [](const net::HttpRequest& request) {
+    return request.method == "PATCH" && request.target.find("/workloads/") != std::string::npos;
+  };
+  network_.faults(first).server_error = 1;
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle(3min);
+  EXPECT_THAT(condition_of("j", "Dispatched"),
+              StartsWith("False WaitingForStop: Evicted from worker cluster \"" + first));
+  EXPECT_THAT(condition_of("j", "Dispatched"), HasSubstr("does not take the request to stop"));
+  settle(10min);
+  EXPECT_EQ(held_by(first), "workloads 1, jobs 1") << "its manager may come back";
+  settle(6min);
+  EXPECT_EQ(held_by(first), "workloads 0, jobs 0");
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), StartsWith("False"));
+}
+
 /// The watch of the worker's Jobs may be behind its manager.
 TEST_F(DispatchEnds, AJobThatIsShownAsItWasCreatedMayHaveStarted) {
   send_to_east();

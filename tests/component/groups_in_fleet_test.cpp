@@ -132,6 +132,34 @@ TEST_F(GroupsInFleet, AGroupOfSixteenCostsTheHubFewWritesBesidesThoseOfItsPods) 
   EXPECT_LE(of_pods, 5 * size) << "started, ended, and let go: " << sent.str();
 }
 
+TEST_F(GroupsInFleet, AGroupOfWhichOneHasSucceededIsStillReady) {
+  manager::CoreConfig config;
+  wait_for_pods(&config, 5min);
+  start({"east"}, {"pod"}, config);
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  until("a worker has won", [&] { return !host().empty(); });
+  TestCluster& there = worker(host());
+  until_pods(there, "a open, b open");
+  for (const char* name : {"a", "b"}) {
+    ASSERT_TRUE(there.patch(pods(), key(name), R"({"status": {"phase": "Running", "conditions": [
+        {"type": "Ready", "status": "True"}]}})",
+                            "status"));
+  }
+  settle(10s);
+  ASSERT_TRUE(there.patch(pods(), key("a"), R"({"status": {"phase": "Succeeded", "conditions": [
+      {"type": "Ready", "status": "False"}]}})",
+                          "status"));
+  settle(20min);
+  EXPECT_EQ(pods_of(cluster_), "a Succeeded, b Running");
+  for (TestCluster* cluster : {&cluster_, &there}) {
+    const auto workload = cluster->get<api::Workload>(key("g"));
+    ASSERT_TRUE(workload);
+    EXPECT_EQ(condition(workload->status.conditions, "Evicted"), "") << cluster->name();
+    EXPECT_EQ(condition(workload->status.conditions, "PodsReady").substr(0, 13), "True Started:");
+  }
+}
+
 TEST_F(GroupsInFleet, APodThatReplacesOneOnTheHubReplacesItThere) {
   start({"east"});
   apply(pod_yaml("a"));
@@ -331,7 +359,9 @@ TEST_F(GroupsInFleet, PodsOfAWorkerThatCallsTheGroupFinishedEndOnTheHubAsTheyEnd
 }
 
 TEST_F(GroupsInFleet, AStatefulSetRunsOnOneWorkerAndItsPodsStayGatedOnTheHub) {
-  start({"east", "west"}, {"pod", "statefulset"});
+  manager::CoreConfig config;
+  wait_for_pods(&config, 5min);
+  start({"east", "west"}, {"pod", "statefulset"}, config);
   const auto set_yaml = [](int replicas) {
     return R"(
 apiVersion: apps/v1
@@ -383,7 +413,11 @@ spec:
   until("it is there", [&] { return there.get(sets(), key("db")).is_object(); });
   make_pod(there);
   until_pods(there, "db-0 open");
-  settle(10s);
+  ASSERT_TRUE(there.patch(pods(), key("db-0"), R"({"status": {"phase": "Running", "conditions": [
+      {"type": "Ready", "status": "True"}]}})",
+                          "status"));
+  settle(20min);
+  EXPECT_EQ(pods_of(there), "db-0 Running") << "the hub, which hears nothing of it, lets it run";
   EXPECT_EQ(pods_of(cluster_), "db-0 gated");
   EXPECT_EQ(there.list<api::Workload>().size(), 1U) << "it makes no Workload of its own there";
   for (const char* other : {"east", "west"}) {

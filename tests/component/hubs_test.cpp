@@ -318,6 +318,46 @@ TEST_F(Hubs, AHubThatTakesOverSendsTheJobThatACopyOfTheOtherWaitsFor) {
   });
 }
 
+TEST_F(Hubs, WhatRunsUnderAFormerOriginIsLeftAlone) {
+  start_all({"east", "west"});
+  apply(lasting_job_yaml("j0"));
+  until("it runs", [&] { return job("j0").status.active == 1; });
+  const std::string host = *workload_of("j0")->status.cluster_name;
+  manager_.reset();
+  manager::CoreConfig config;
+  config.origin = "hub-a";
+  start_manager(config);
+  settle(20min);
+  EXPECT_EQ(workload_of("j0")->status.cluster_name, host);
+  EXPECT_THAT(condition_of("j0", "Dispatched"), StartsWith("False CopyUnknown"));
+  for (const char* name : {"east", "west"}) {
+    EXPECT_EQ(held_by(name), name == host ? "workloads 1, jobs 1" : "workloads 0, jobs 0") << name;
+  }
+  manager_.reset();
+  start_manager();
+  settle(2min);
+  EXPECT_THAT(condition_of("j0", "Dispatched"), StartsWith("True Dispatched"));
+}
+
+TEST_F(Hubs, WhatAHubHasAdoptedStaysWhereItIsWhenItDoesSoNoMore) {
+  run_many(1);
+  manager_.reset();
+  make_other_hub();
+  bring_to_other_hub("j0");
+  annotate(*other_, api::annotations::adopt_hub, uid_of_hub(cluster_));
+  other_manager_.emplace(*other_, network_);
+  settle(2min);
+  const std::string uid = uid_on_east("j0");
+  annotate(*other_, api::annotations::adopt_hub, "");
+  settle(20min);
+  EXPECT_EQ(uid_on_east("j0"), uid);
+  const auto there = other_->list<api::Workload>("default");
+  ASSERT_EQ(there.size(), 1U);
+  EXPECT_EQ(there.front().status.cluster_name, "east");
+  EXPECT_THAT(condition(there.front().status.conditions, "Dispatched"),
+              StartsWith("False CopyUnknown"));
+}
+
 /// A worker that lies has ten copies and a job that the hub never sent.
 TEST_F(Hubs, WhatAWorkerMakesUpHoldsNoWorkloadBack) {
   start_all({"east", "west"});

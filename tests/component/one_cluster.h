@@ -47,6 +47,14 @@ metadata: {name: main, namespace: default}
 spec: {clusterQueue: cq}
 )";
 
+  /// waitForPodsReady, with so long to start and to recover.
+  static void wait_for_pods(manager::CoreConfig* config, Duration timeout) {
+    lifecycle::PodsReadyPolicy& policy = config->workloads.lifecycle.wait_for_pods_ready.emplace();
+    policy.timeout = timeout;
+    policy.recovery_timeout = timeout;
+    config->scheduler.wait_for_pods_ready = true;
+    config->jobs.policy.wait_for_pods_ready = true;
+  }
   void start_manager(manager::CoreConfig config = {}) {
     manager_.emplace(cluster_, network_, std::move(config));
     until("the manager has synced", [&] { return manager_->started(); });

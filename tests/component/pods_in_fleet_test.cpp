@@ -90,6 +90,36 @@ TEST_F(PodsInFleet, APodRunsOnOneWorkerAndStaysGatedOnTheHub) {
 }
 
 /// Its Workload keeps the worker, so it runs there.
+TEST_F(PodsInFleet, APodThatIsReadyOnItsWorkerIsNotLateOnTheHub) {
+  worker_config_ = with_pods();
+  manager::CoreConfig config = with_pods();
+  wait_for_pods(&config, 5min);
+  start_all({"east", "west"}, config);
+  apply(pod_yaml("p"));
+  TestCluster& worker = winner("p");
+  run_pod(worker);
+  EXPECT_THAT(condition_of("p", "PodsReady"), testing::StartsWith("False WaitForStart"));
+  ASSERT_TRUE(worker.patch(pods(), key("p"), R"({"status": {"phase": "Running", "conditions": [
+      {"type": "Ready", "status": "True"}]}})",
+                           "status"));
+  const std::string uid = worker.get(pods(), key("p"))["metadata"].value("uid", "");
+  settle(20min);
+  EXPECT_THAT(condition_of("p", "PodsReady"), testing::StartsWith("True Started"));
+  EXPECT_EQ(condition_of("p", "Evicted"), "");
+  EXPECT_EQ(worker.get(pods(), key("p"))["metadata"].value("uid", ""), uid);
+}
+
+TEST_F(PodsInFleet, APodThatDoesNotGetReadyOnItsWorkerIsLate) {
+  worker_config_ = with_pods();
+  manager::CoreConfig config = with_pods();
+  wait_for_pods(&config, 5min);
+  start_all({"east"}, config);
+  apply(pod_yaml("p"));
+  run_pod(winner("p"));
+  settle(6min);
+  EXPECT_THAT(condition_of("p", "Evicted"), HasSubstr("Exceeded the PodsReady timeout"));
+}
+
 TEST_F(PodsInFleet, APodStaysGatedOnTheHubWhenItsCheckIsGone) {
   worker_config_ = with_pods();
   start_all({"east"}, with_pods());

@@ -23,7 +23,7 @@ class ProvisioningRequests : public OneCluster {
     ASSERT_FALSE(text.str().empty()) << "run the tests from the source root";
     apply(text.str());
   }
-  void start(bool defined = true) {
+  void start(bool defined = true, manager::CoreConfig config = {}) {
     if (defined) define_requests();
     apply(R"(
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -42,7 +42,7 @@ spec:
   controllerName: kueue.x-k8s.io/provisioning-request
   parameters: {apiGroup: kueue.x-k8s.io, kind: ProvisioningRequestConfig, name: config}
 )");
-    start_with_queues();
+    start_with_queues(std::move(config));
     ASSERT_TRUE(cluster_.patch(
         api::ClusterQueue::resource, api::ObjectKey("cq"),
         R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"prov"}]}}})"));
@@ -128,6 +128,31 @@ TEST_F(ProvisioningRequests, AFailureIsTriedOnceMoreAndThenRejected) {
   EXPECT_FALSE(workload->spec.active);
   EXPECT_THAT(condition_of("j", "Evicted"), HasSubstr("DeactivatedDueToAdmissionCheck: "));
   EXPECT_THAT(requests(), IsEmpty());
+}
+
+/// The failure of the first request and the refusal of the second one are told in one message.
+TEST_F(ProvisioningRequests, ARequestThatIsRefusedIsTriedLessAndLessOften) {
+  manager::CoreConfig config;
+  config.provisioning.cleanup_on_eviction = false;
+  start(true, config);
+  apply(job_yaml("j"));
+  settle();
+  kube::NetworkFaults& faults = manager_->faults();
+  faults.concerns = [](const net::HttpRequest& request) {
+    return request.target.find("/provisioningrequests") != std::string::npos;
+  };
+  faults.refused = 1;
+  faults.refused_with = 403;
+  faults.delay_min = faults.delay_max = 2ms;
+  say("Failed");
+  manager_->requests.clear();
+  settle(30s);
+  EXPECT_GE(manager_->requests.count("create", "provisioningrequests"), 5);
+  EXPECT_LE(manager_->requests.count("create", "provisioningrequests"), 12);
+  EXPECT_LE(manager_->requests.count("patch", "workloads/status"), 12);
+  EXPECT_THAT(check().message, HasSubstr("Error creating ProvisioningRequest"));
+  faults.refused = 0;
+  until("made after all", [&] { return requests().size() == 2; });
 }
 
 TEST_F(ProvisioningRequests, RevokedCapacityStopsTheJob) {

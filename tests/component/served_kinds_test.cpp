@@ -439,6 +439,28 @@ spec:
     const Json job = cluster_.get(pipelines->resource(), key("p"));
     return job.contains("status") && job["status"]["phase"] == "Running";
   });
+
+  // The watch of the pipelines falls silent before its controller there ends it.
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.target.find("/pipelines?") != std::string::npos;
+  };
+  network_.faults("east").half_open_watch = 1;
+  ASSERT_TRUE(
+      east.patch(pipelines->resource(), key("p"), R"({"status": {"phase": "Done"}})", "status"));
+  ASSERT_TRUE(east.patch(api::Workload::resource, key("made"), R"({"status": {"conditions": [
+      {"type": "Finished", "status": "True", "reason": "Succeeded", "message": "all steps done",
+       "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})",
+                         "status"));
+  until("it is over", [&] {
+    const auto made = cluster_.get<api::Workload>(key("made"));
+    return made &&
+           condition(made->status.conditions, "Finished") == "True Succeeded: all steps done";
+  });
+  until("all is gone there", [&] {
+    return east.get(pipelines->resource(), key("p")).is_null() &&
+           east.list<api::Workload>("default").empty();
+  });
+  EXPECT_EQ(cluster_.get(pipelines->resource(), key("p"))["status"]["phase"], "Done");
 }
 
 }  // namespace
