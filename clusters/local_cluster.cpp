@@ -31,6 +31,10 @@ kube::InformerOptions remembering_many() {
   return options;
 }
 
+/// So many Workloads are asked for one by one within that time; then all are listed.
+constexpr int asked_one_by_one = 64;
+constexpr Duration asked_within = std::chrono::seconds(10);
+
 kube::InformerOptions live_pods() {
   kube::InformerOptions options;
   options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
@@ -103,8 +107,12 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       pods(informer_deps(deps, "informer.pods"), live_pods(), lean<api::Pod>),
       workload_locks_(deps.executor),
       job_locks_(deps.executor),
+      vouched_(deps.executor),
       flavor_changed_(deps.executor) {
   workloads.keep_part(part_with_quota);
+  workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
+    if (!after) unsure_.erase(key);
+  });
   workloads.add_index(by_owner, [kinds = deps.kinds](const api::Workload& workload) {
     std::vector<std::string> names;
     if (const api::OwnerReference* owner = workload.metadata.controller()) {
@@ -346,8 +354,27 @@ Task<Status> LocalCluster::refresh(api::ObjectKey key) {
   co_return ok();
 }
 
+/// To read one by one what workers hold in vain, however much it is, would take its turn from all
+/// else. One list tells the same.
+Task<> LocalCluster::vouch() {
+  if (!vouching_) {
+    vouching_ = true;
+    co_await workloads.vouch();
+    vouching_ = false;
+    vouched_.notify_all();
+  }
+  while (vouching_) co_await vouched_.wait();
+}
+
 Task<Status> LocalCluster::confirm(api::ObjectKey key) {
   const auto before = workloads.get(key);
+  if (!before && !unsure_.contains(key)) {
+    if (clock.steady() - asked_.since > asked_within) asked_ = {clock.steady(), 0};
+    if (++asked_.times > asked_one_by_one) {
+      co_await vouch();
+      co_return ok();
+    }
+  }
   const auto text = co_await client_.get_raw(api::Workload::resource, key);
   if (!text && text.error().code() != Errc::not_found) {
     co_return text.error().within("reading workload " + key.str());

@@ -184,6 +184,15 @@ class LocalCluster {
   LocalLookup lookup_{*this};
   KeyLocks<api::ObjectKey> workload_locks_;
   KeyLocks<jobs::JobId> job_locks_;
+  Task<> vouch();
+  /// Workloads that the cache lacks and that were asked for one by one, lately.
+  struct Asked {
+    SteadyPoint since;
+    int times = 0;
+  };
+  Asked asked_;
+  bool vouching_ = false;
+  Wakeup vouched_;
   std::set<api::ObjectKey> unsure_;
   std::set<jobs::JobId> unsure_jobs_;
   Wakeup flavor_changed_;

@@ -9,6 +9,8 @@
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
+#include <set>
+
 namespace regatta::clusters {
 namespace {
 
@@ -160,9 +162,10 @@ void RemoteCluster::start(TaskScope& scope) {
     if (stopped_ || !on_workload || only_serves_on(before, after)) return;
     std::vector<std::string> names = jobs::workloads_of_copy(after ? *after : *before);
     if (before && after) {
-      for (std::string& name : jobs::workloads_of_copy(*before)) {
-        if (!contains(names, name)) names.push_back(std::move(name));
-      }
+      std::set<std::string> more;
+      for (std::string& name : jobs::workloads_of_copy(*before)) more.insert(std::move(name));
+      for (const std::string& name : names) more.erase(name);
+      names.insert(names.end(), more.begin(), more.end());
     }
     for (const std::string& name : names) on_workload(api::ObjectKey(metadata.ns, name));
   });

@@ -54,7 +54,7 @@ std::string prebuilt_workload(const api::ObjectMeta& metadata);
 /// names, or those of all groups of a serving job that has several.
 std::vector<std::string> workloads_of_copy(const GenericJob& copy);
 /// A copy with more groups is taken for one with so many.
-inline constexpr std::size_t copied_groups_max = 4096;
+inline constexpr std::size_t copied_groups_max = 1024;
 
 /// Which of the groups of its job the Workload is for; nullopt when jobs of its kind have one.
 std::optional<std::int32_t> group_index_of(const api::Workload& workload);

@@ -168,6 +168,34 @@ TEST(Placement, PodsThatAreThereTakeRoom) {
   EXPECT_EQ(cluster.place({cluster.shape(8, required(host))}), "n5:8");
 }
 
+TEST(Placement, WhatPodsAskForAndNoNodeOffersTakesNoMemory) {
+  Cluster s;
+  s.topologies().settle();
+  const std::size_t columns = s.topologies().tree(s.flavor())->live.free.size();
+  api::Pod greedy;
+  greedy.metadata.ns = "default";
+  greedy.metadata.name = "greedy";
+  greedy.spec.node_name = "n5";
+  auto& requests = greedy.spec.containers.emplace_back().resources.requests;
+  requests["cpu"] = api::Quantity(3);
+  for (int i = 0; i < 1000; ++i) {
+    requests["example.com/made-up-" + std::to_string(i)] = api::Quantity(1);
+  }
+  s.topologies().upsert(greedy);
+  EXPECT_EQ(s.place({s.shape(5, required(host))}), "n5:5");
+  EXPECT_EQ(s.topologies().tree(s.flavor())->live.free.size(), columns);
+  // A node that comes to offer it counts what is taken there already.
+  api::Node offering = Hosts::node("b2", "r1", "n5", 8);
+  offering.status.allocatable["example.com/made-up-7"] = api::Quantity(2);
+  s.add(offering);
+  s.topologies().settle();
+  EXPECT_EQ(s.topologies().tree(s.flavor())->live.free.size(), columns + 1);
+  api::PodSpec wants;
+  wants.containers.emplace_back().resources.requests["example.com/made-up-7"] = api::Quantity(1);
+  EXPECT_EQ(s.place({s.shape(1, required(host), 1, wants)}), "n5:1");
+  EXPECT_NE(s.place({s.shape(2, required(host), 1, wants)}), "n5:2");
+}
+
 TEST(Placement, AnEmptyClusterIsImaginedWithoutItsWorkloads) {
   Cluster cluster;
   const PodSetShape shape = cluster.shape(8, required(host));

@@ -157,14 +157,24 @@ std::vector<FlavorId> Topologies::flavors_of_node(const std::string& node) const
 
 // Pods that do not belong to a workload placed by topology
 
+/// Of what a node does not offer, its pods leave nothing to others. Anyone may make them ask for it,
+/// under any number of names.
+bool Topologies::offers(const TopologyNode& node, ResourceId resource) {
+  const auto& all = node.allocatable;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const ResourceAmount& one) { return one.resource == resource; });
+}
+
 void Topologies::add_to_node(const std::string& node, const std::vector<ResourceAmount>& requests,
                              int sign) {
   auto& usage = pod_usage_[node];
+  const auto known = nodes_.find(node);
+  const auto leaves = leaves_of_node_.find(node);
   for (const ResourceAmount& request : requests) {
     const Amount amount = sign * request.amount;
     usage[request.resource] += amount;
-    const auto leaves = leaves_of_node_.find(node);
-    if (leaves == leaves_of_node_.end()) continue;
+    if (leaves == leaves_of_node_.end() || known == nodes_.end()) continue;
+    if (!offers(*known->second.node, request.resource)) continue;
     const std::size_t at = column(request.resource);
     for (const Leaf& leaf : leaves->second) {
       for (LeafLedger* ledger : {&leaf.tree->live, &leaf.tree->empty}) {
@@ -304,7 +314,9 @@ void Topologies::fill(TopologyTree* tree,
       for (const ResourceAmount& has : node->allocatable) add(has.resource, leaf, has.amount);
       const auto pods = pod_usage_.find(node->name);
       if (pods == pod_usage_.end()) continue;
-      for (const auto& [resource, amount] : pods->second) add(resource, leaf, -amount);
+      for (const auto& [resource, amount] : pods->second) {
+        if (offers(*node, resource)) add(resource, leaf, -amount);
+      }
     }
   }
   tree->empty.free.resize(columns_.size(), std::vector<Amount>(tree->leaves(), 0));

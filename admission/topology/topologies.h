@@ -146,6 +146,7 @@ class Topologies {
   void mark_stale(const api::StringMap& labels);
   void mark_stale_topology(const std::string& name);
   std::vector<FlavorId> drop_pod(const api::ObjectKey& key);
+  static bool offers(const TopologyNode& node, ResourceId resource);
   void add_to_node(const std::string& node, const std::vector<ResourceAmount>& requests, int sign);
   std::vector<FlavorId> flavors_of_node(const std::string& node) const;
   void detach(TopologyTree* tree);

@@ -91,6 +91,8 @@ class ObjectInformer {
   /// then it is as new as the server was. run() must be running.
   Task<> catch_up() { return core_.catch_up(); }
   void list_anew() { core_.list_anew(); }
+  /// catch_up(), and from then on what is not in the store counts as not being on the server.
+  Task<> vouch() { return core_.vouch(); }
   bool caught_up() const { return core_.caught_up(); }
   /// With InformerOptions::rest: there may soon be an object, so a watch is opened. may_appear()
   /// and observe() say that too.

@@ -7,6 +7,8 @@
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -25,6 +27,9 @@ constexpr Duration relist_memory = std::chrono::minutes(2);
 /// After so many watches in a row without a single bookmark our resourceVersion is doubted: a
 /// server restored from a backup waits silently for a version that it has lost.
 constexpr int silent_watches_before_relist = 2;
+
+/// After an event that took so long all others have their turn.
+constexpr Duration turn_max{5};
 
 /// How soon a resource without objects is listed again, at first: a write of another process may
 /// arrive late.
@@ -72,6 +77,12 @@ bool ends_initial_events(const WatchEvent& event) {
 bool all_digits(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// What many values take in an index, each with the key of the object; a few go without saying.
+std::size_t weight_of(const std::vector<std::string>& values) {
+  constexpr std::size_t few = 4, node_bytes = 256;
+  return values.size() <= few ? 0 : (values.size() - few) * node_bytes;
 }
 
 }  // namespace
@@ -167,6 +178,11 @@ Task<> InformerCore::catch_up() {
   list_anew();
   const std::uint64_t mine = anew_wanted_;
   while (anew_done_ < mine) co_await synced_.wait();
+}
+
+Task<> InformerCore::vouch() {
+  co_await catch_up();
+  vouched_ = true;
 }
 
 Task<Status> InformerCore::follow() {
@@ -361,6 +377,8 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
                                       (*event)->resource_version);
     }
     take_event(**event, initial);
+    // Events that came together are taken without a wait, and each may cost much.
+    if (deps_.clock.steady() - heard_ > turn_max) co_await asio::post(asio::use_awaitable);
     if (initial && ends_initial_events(**event)) initial = nullptr;
     const Status within_limits = initial ? check_read(*initial) : check_store();
     if (!within_limits) {
@@ -725,6 +743,7 @@ void InformerCore::replace_unreadable(std::map<api::ObjectKey, Error> now) {
 /// Remembers the last objects that went. What is stored again is forgotten in its turn, because
 /// absence() is asked only for objects that are not in the store.
 void InformerCore::note_absent(const api::ObjectKey& key, Absence how) {
+  doubtful_.erase(key);
   if (!gone_.how.insert_or_assign(key, how).second) return;
   gone_.order.push_back(key);
   if (gone_.order.size() <= options_.absent_max) return;
@@ -736,7 +755,8 @@ void InformerCore::note_absent(const api::ObjectKey& key, Absence how) {
 
 Absence InformerCore::absence(const api::ObjectKey& key) const {
   const auto found = gone_.how.find(key);
-  return found == gone_.how.end() ? Absence::unseen : found->second;
+  if (found != gone_.how.end()) return found->second;
+  return vouched_ && !doubtful_.contains(key) ? Absence::listed : Absence::unseen;
 }
 
 void InformerCore::add_index(std::string name, IndexFunction function) {
@@ -750,6 +770,7 @@ void InformerCore::reindex(const api::ObjectKey& key, const void* before, const 
     if (before) was = index.function(before);
     if (after) is = index.function(after);
     if (was == is) continue;
+    indexed_bytes_ += weight_of(is) - weight_of(was);
     for (const std::string& value : was) {
       const auto it = index.keys.find(value);
       if (it == index.keys.end()) continue;

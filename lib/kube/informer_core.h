@@ -75,7 +75,7 @@ struct InformerHealth {
 /// What an informer knows about an object that its store lacks.
 enum class Absence {
   unseen,  ///< only that the store lacks it: the store may be older than the object
-  listed,  ///< the store held it, and a later complete list lacked it
+  listed,  ///< a complete list lacked it that is later than the store's knowledge of it, or vouch()
   read,    ///< the server answered a read of this object with "not found"
   deleted  ///< a watch showed its deletion
 };
@@ -129,6 +129,9 @@ class InformerCore {
   Task<> catch_up();
   /// The same, without waiting for it.
   void list_anew();
+  /// catch_up(), after which what the store lacks and nothing was said of counts as `listed`. For an
+  /// only writer: no other one makes objects that the store has not heard of.
+  Task<> vouch();
   /// Whether every list that was asked for is in the store.
   bool caught_up() const { return anew_done_ == anew_wanted_; }
   /// With InformerOptions::rest: there may soon be an object, so a watch is opened.
@@ -155,6 +158,7 @@ class InformerCore {
   /// A create is sent: until its answer is observed it is not known whether there is an object.
   void may_appear(const api::ObjectKey& key) {
     gone_.how.erase(key);
+    if (vouched_) doubtful_.insert(key);
     rouse();
   }
   /// The server has the object, in a form that cannot be decoded.
@@ -209,7 +213,9 @@ class InformerCore {
   Task<Status> read_until_silent(WatchStream stream, Listing* initial);
   Task<Status> read_events(WatchStream* stream, Listing* initial);
   void set_held(Held mine);
-  Held in_store() const { return {store_.size() + undecodable_.size(), bytes_}; }
+  Held in_store() const {
+    return {store_.size() + undecodable_.size(), bytes_ + indexed_bytes_};
+  }
   Status check_limits(Held mine) const;
   Status check_read(const Listing& listing);
   Status check_store();
@@ -274,6 +280,11 @@ class InformerCore {
   bool stopped_ = false;
   std::optional<Error> refused_;       ///< why an observed object was not kept
   std::optional<SteadyPoint> roused_;  ///< when an object was last expected
+  /// Of what objects are indexed by beyond a few values each: a short object may have many.
+  std::size_t indexed_bytes_ = 0;
+  bool vouched_ = false;
+  /// Since vouch(): objects of which a creation is under way.
+  std::set<api::ObjectKey> doubtful_;
   Gone gone_;
   std::uint64_t anew_wanted_ = 0;  ///< how often a new list was asked for
   std::uint64_t anew_begun_ = 0;   ///< which of these the list that was begun last answers

@@ -65,6 +65,28 @@ spec:
     const std::string what = cluster.name() + ": " + wanted;
     until(what.c_str(), [&] { return pods_of(cluster) == wanted; }, limit);
   }
+  static std::string set_yaml(int replicas) {
+    return R"(
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  replicas: )" +
+           std::to_string(replicas) + R"(
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata:
+      labels: {app: db}
+      annotations: {kueue.x-k8s.io/pod-suspending-parent: statefulset}
+    spec:
+      containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
+)";
+  }
+  std::string only_workload() {
+    const auto all = cluster_.list<api::Workload>();
+    return all.size() == 1 ? all.front().metadata.name : "";
+  }
   void set_phase(TestCluster& cluster, const std::string& pod, const std::string& phase) {
     const Json status{{"status", {{"phase", phase}}}};
     ASSERT_TRUE(cluster.patch(pods(), key(pod), status.dump(), "status"));
@@ -362,24 +384,6 @@ TEST_F(GroupsInFleet, AStatefulSetRunsOnOneWorkerAndItsPodsStayGatedOnTheHub) {
   manager::CoreConfig config;
   wait_for_pods(&config, 5min);
   start({"east", "west"}, {"pod", "statefulset"}, config);
-  const auto set_yaml = [](int replicas) {
-    return R"(
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: db, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
-spec:
-  replicas: )" +
-           std::to_string(replicas) + R"(
-  serviceName: db
-  selector: {matchLabels: {app: db}}
-  template:
-    metadata:
-      labels: {app: db}
-      annotations: {kueue.x-k8s.io/pod-suspending-parent: statefulset}
-    spec:
-      containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
-)";
-  };
   /// As the controller of StatefulSets makes it, and the webhook of Pods lets it in.
   const auto make_pod = [&](TestCluster& cluster) {
     const Json set = cluster.get(sets(), key("db"));
@@ -401,14 +405,10 @@ spec:
     gated["spec"]["schedulingGates"] = Json::array({{{"name", "kueue.x-k8s.io/admission"}}});
     ASSERT_TRUE(cluster.apply(gated.dump()));
   };
-  const auto workload = [&]() -> std::string {
-    const auto all = cluster_.list<api::Workload>();
-    return all.size() == 1 ? all.front().metadata.name : "";
-  };
   apply(set_yaml(1));
   make_pod(cluster_);
-  until("a worker has won", [&] { return !host(workload()).empty(); });
-  const std::string name = host(workload());
+  until("a worker has won", [&] { return !host(only_workload()).empty(); });
+  const std::string name = host(only_workload());
   TestCluster& there = worker(name);
   until("it is there", [&] { return there.get(sets(), key("db")).is_object(); });
   make_pod(there);
@@ -429,15 +429,30 @@ spec:
   ASSERT_TRUE(cluster_.remove(pods(), key("db-0")));
   until("it is gone there", [&] { return there.get(sets(), key("db")).is_null(); });
   EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
-  EXPECT_EQ(host(workload()), "");
+  EXPECT_EQ(host(only_workload()), "");
 
   ASSERT_TRUE(cluster_.patch(sets(), key("db"), R"({"spec": {"replicas": 1}})"));
-  until("a worker has won again", [&] { return !host(workload()).empty(); });
-  TestCluster& next = worker(host(workload()));
+  until("a worker has won again", [&] { return !host(only_workload()).empty(); });
+  TestCluster& next = worker(host(only_workload()));
   until("it is there", [&] { return next.get(sets(), key("db")).is_object(); });
   for (const std::string& one : events("Workload")) {
     EXPECT_EQ(one.find("Evicted"), std::string::npos) << one;
   }
+}
+
+/// Nothing makes the Pods of a StatefulSet on this hub.
+TEST_F(GroupsInFleet, AStatefulSetWithoutPodsOnTheHubIsNotLate) {
+  manager::CoreConfig config;
+  wait_for_pods(&config, 5min);
+  start({"east"}, {"pod", "statefulset"}, config);
+  apply(set_yaml(1));
+  until("a worker has won", [&] { return !host(only_workload()).empty(); });
+  workers_.at("east").manager.reset();
+  settle(20min);
+  EXPECT_EQ(host(only_workload()), "east");
+  const auto workload = cluster_.get<api::Workload>(key(only_workload()));
+  EXPECT_THAT(condition(workload->status.conditions, "PodsReady"),
+              testing::StartsWith("True Started"));
 }
 
 }  // namespace

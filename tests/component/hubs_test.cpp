@@ -382,6 +382,25 @@ TEST_F(Hubs, WhatAWorkerMakesUpHoldsNoWorkloadBack) {
   EXPECT_EQ(workload_of("j0")->status.cluster_name, "west");
 }
 
+/// As after a namespace was deleted while no manager ran.
+TEST_F(Hubs, ManyCopiesOfWhatTheHubNeverHadCostItOneList) {
+  start_all({"east", "west"});
+  apply(lasting_job_yaml("j0"));
+  until("it runs", [&] { return job("j0").status.active == 1; });
+  const std::string workload = workload_of("j0")->metadata.name;
+  manager_.reset();
+  TestCluster& east = *workers_.at("east").cluster;
+  for (int i = 0; i < 300; ++i) {
+    make_up_copy(east, key(workload), "made-up-" + std::to_string(i), "QuotaReserved", "False");
+  }
+  start_manager();
+  const auto left = [&] { return east.list<api::Workload>("default").size(); };
+  until("they are gone", [&] { return left() <= 1; }, 2min);
+  EXPECT_LE(manager_->requests.count("get", "workloads"), 100) << manager_->requests.str();
+  EXPECT_LE(manager_->requests.count("list", "workloads"), 4);
+  EXPECT_EQ(job("j0").status.active, 1);
+}
+
 // Kueue sends the Job before it records the cluster, and may be replaced in between.
 TEST_F(Hubs, AJobThatAnotherManagerSentWithoutRecordingItGoesOn) {
   start_all({"east", "west"});
