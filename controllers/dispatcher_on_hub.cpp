@@ -197,9 +197,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     if (!part.local) continue;
     const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
       if (part.remote && (ended || !action.final || part.remote->finished())) {
-        const bool alone = !job->composed();
-        Json patch =
-            alone ? dispatch::news_of(mine, *part.remote) : mine.status_patch(*part.remote);
+        Json patch = dispatch::news_of(mine, *part.remote);
         // A pod that lost its place has ended all the same, if its Workload has.
         const bool untold = action.final && mine.waits_on_hub() && !mine.finished();
         if (!patch.empty() || !untold) return patch;

@@ -14,6 +14,9 @@ constexpr Duration remembered = std::chrono::minutes(5);
 /// Answers are what there is more and more to remember of, so one of them looks for what is over.
 constexpr Duration prune_interval = std::chrono::minutes(1);
 
+/// So many successes of one kind in a row are nothing unusual.
+constexpr int repeats_max = 8;
+
 /// The smallest value, with which an ordered search begins.
 constexpr WorkerVerb first_verb = WorkerVerb::create_copy;
 
@@ -29,6 +32,10 @@ void WorkerRequests::send(const std::string& worker, const api::ObjectKey& workl
   const SteadyPoint now = deps_.clock.steady();
   if (const Failure* last = failure(worker, workload, verb); last && last->until > now) {
     return deps_.wake(workload, last->until - now);
+  }
+  if (const auto row = repeats_.find({workload, worker, verb});
+      row != repeats_.end() && row->second.until > now) {
+    return deps_.wake(workload, row->second.until - now);
   }
   Worker& there = workers_[worker];
   if (there.under_way.size() >= under_way_max) {
@@ -81,12 +88,25 @@ void WorkerRequests::succeeded(const Line& line, WorkerVerb verb, bool wake) {
   if (const auto known = failures_.find(kind); known != failures_.end()) {
     if (known->second.useless.empty()) failures_.erase(known);
   }
+  note_repeat(kind);
   if (!wake) return;
   const SteadyPoint now = deps_.clock.steady();
   const auto [last, fresh] = succeeded_.try_emplace(kind, now);
   const bool again = !fresh && now - last->second <= 2 * success_pause;
   last->second = now;
   deps_.wake(line.first, again ? success_pause : Duration(0));
+}
+
+/// What a worker takes back as soon as it was written would be written as fast as it answers.
+void WorkerRequests::note_repeat(const Kind& kind) {
+  const SteadyPoint now = deps_.clock.steady();
+  const auto [row, fresh] = repeats_.try_emplace(kind);
+  Repeats& repeats = row->second;
+  const bool soon = !fresh && now - std::max(repeats.last, repeats.until) <= success_pause;
+  repeats.times = soon ? repeats.times + 1 : 1;
+  repeats.last = now;
+  const int beyond = repeats.times - repeats_max;
+  if (beyond > 0) repeats.until = now + pauses.after(beyond);
 }
 
 void WorkerRequests::failed(const Line& line, WorkerVerb verb, const Error& error) {
@@ -208,6 +228,9 @@ void WorkerRequests::prune() {
                 [now](const auto& entry) { return entry.second.until + remembered < now; });
   std::erase_if(succeeded_,
                 [now](const auto& entry) { return entry.second + 2 * success_pause < now; });
+  std::erase_if(repeats_, [now](const auto& entry) {
+    return std::max(entry.second.last, entry.second.until) + success_pause < now;
+  });
 }
 
 }  // namespace regatta::controllers

@@ -110,6 +110,7 @@ class WorkerRequests {
   Task<> carry(Line line, std::uint64_t id, WorkerVerb verb, Task<Status> request);
   void ended(const Line& line, std::uint64_t id, WorkerVerb verb, const Status& outcome);
   void succeeded(const Line& line, WorkerVerb verb, bool wake);
+  void note_repeat(const Kind& kind);
   void failed(const Line& line, WorkerVerb verb, const Error& error);
   /// Drops what is no longer of interest, so that nothing is remembered for ever.
   void prune();
@@ -119,6 +120,14 @@ class WorkerRequests {
   std::map<Line, UnderWay> under_way_;
   std::map<Kind, Failure> failures_;
   std::map<Kind, SteadyPoint> succeeded_;  ///< when the workload was woken for it
+  /// Requests that succeed one soon after the other, so that one of them undoes the other, or each
+  /// is undone there.
+  struct Repeats {
+    int times = 0;
+    SteadyPoint last;
+    SteadyPoint until;
+  };
+  std::map<Kind, Repeats> repeats_;
   std::map<std::string, Worker> workers_;
   std::uint64_t last_id_ = 0;
   SteadyPoint pruned_{};  ///< when that was done last

@@ -139,6 +139,22 @@ TEST_F(Requests, ASuccessThatTheWatchDoesNotShowIsNotRepeatedAtOnce) {
   EXPECT_EQ(woken(), "a in 0");
 }
 
+TEST_F(Requests, WhatSucceedsAgainAndAgainIsRepeatedLessAndLessOften) {
+  for (int i = 0; i < 600; ++i) {
+    send("east", "a", 1ms, ok(), WorkerVerb::edit);
+    run(50ms);
+  }
+  EXPECT_GE(started_, 12);
+  EXPECT_LE(started_, 20) << "in half a minute";
+  run(2min);
+  started_ = 0;
+  for (int i = 0; i < 8; ++i) {
+    send("east", "a", 1ms, ok(), WorkerVerb::edit);
+    run(50ms);
+  }
+  EXPECT_EQ(started_, 8) << "a while later it is nothing unusual";
+}
+
 TEST_F(Requests, AWorkerMayAskForALongerPause) {
   send("east", "a", 0ms, refused(7s));
   run(1ms);

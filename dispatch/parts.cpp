@@ -87,7 +87,7 @@ bool has_news(const JobPtr& local, const JobPtr& remote) {
   if (!local->composed()) return !news_of(*local, *remote).empty();
   const std::vector<JobPart> parts = parts_of(local, remote);
   return std::any_of(parts.begin(), parts.end(), [](const JobPart& part) {
-    return part.local && part.remote && !part.local->status_patch(*part.remote).empty();
+    return part.local && part.remote && !news_of(*part.local, *part.remote).empty();
   });
 }
 

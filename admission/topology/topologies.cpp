@@ -157,8 +157,8 @@ std::vector<FlavorId> Topologies::flavors_of_node(const std::string& node) const
 
 // Pods that do not belong to a workload placed by topology
 
-/// Of what a node does not offer, its pods leave nothing to others. Anyone may make them ask for it,
-/// under any number of names.
+/// Of what a node does not offer, its pods leave nothing to others. Anyone may make them ask for
+/// it, under any number of names.
 bool Topologies::offers(const TopologyNode& node, ResourceId resource) {
   const auto& all = node.allocatable;
   return std::any_of(all.begin(), all.end(),

@@ -129,8 +129,8 @@ class InformerCore {
   Task<> catch_up();
   /// The same, without waiting for it.
   void list_anew();
-  /// catch_up(), after which what the store lacks and nothing was said of counts as `listed`. For an
-  /// only writer: no other one makes objects that the store has not heard of.
+  /// catch_up(), after which what the store lacks and nothing was said of counts as `listed`. For
+  /// an only writer: no other one makes objects that the store has not heard of.
   Task<> vouch();
   /// Whether every list that was asked for is in the store.
   bool caught_up() const { return anew_done_ == anew_wanted_; }
@@ -213,9 +213,7 @@ class InformerCore {
   Task<Status> read_until_silent(WatchStream stream, Listing* initial);
   Task<Status> read_events(WatchStream* stream, Listing* initial);
   void set_held(Held mine);
-  Held in_store() const {
-    return {store_.size() + undecodable_.size(), bytes_ + indexed_bytes_};
-  }
+  Held in_store() const { return {store_.size() + undecodable_.size(), bytes_ + indexed_bytes_}; }
   Status check_limits(Held mine) const;
   Status check_read(const Listing& listing);
   Status check_store();

@@ -182,6 +182,24 @@ TEST_F(GroupsInFleet, AGroupOfWhichOneHasSucceededIsStillReady) {
   }
 }
 
+/// As when the worker's API server goes back to before the end, and its kubelet finds nothing left.
+TEST_F(GroupsInFleet, APodThatHasSucceededIsNotToldToHaveFailed) {
+  start({"east"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  until("a worker has won", [&] { return !host().empty(); });
+  TestCluster& there = worker(host());
+  until_pods(there, "a open, b open");
+  set_phase(there, "b", "Running");
+  set_phase(there, "a", "Succeeded");
+  until_pods(cluster_, "a Succeeded, b Running");
+  set_phase(there, "a", "Failed");
+  settle(10s);
+  EXPECT_EQ(pods_of(cluster_), "a Succeeded, b Running");
+  set_phase(there, "b", "Succeeded");
+  until_pods(cluster_, "a Succeeded, b Succeeded");
+}
+
 TEST_F(GroupsInFleet, APodThatReplacesOneOnTheHubReplacesItThere) {
   start({"east"});
   apply(pod_yaml("a"));
