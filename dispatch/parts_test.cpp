@@ -107,6 +107,8 @@ TEST(Parts, NewsOfOneAreNewsOfAll) {
   EXPECT_TRUE(has_news(group({{"a"}, {"b"}}), group({{"a"}, {"b", runs}})));
   EXPECT_FALSE(has_news(group({{"a"}, {"b", runs}}), group({{"a"}, {"b", runs}})));
   EXPECT_FALSE(has_news(group({{"a"}}), group({{"a"}, {"b", runs}}))) << "nothing to tell it to";
+  EXPECT_FALSE(has_news(group({{"a", ended}, {"b"}}), group({{"a", runs}, {"b"}})))
+      << "an end that is told stays";
   EXPECT_FALSE(has_news(nullptr, group({{"a", runs}})));
   EXPECT_TRUE(has_news(pod("p", waits), pod("p", runs)));
 }

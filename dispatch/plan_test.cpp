@@ -249,6 +249,12 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].copy->unmarked = true;
              }),
              "record winner b, remove job and copy on a"},
+        Case{"nor_is_one_of_which_only_the_copy_tells_that_it_ended",
+             Given{"a", "b"}.ended("a").admitted("b", 1s).with([](Given& g) {
+               g.clusters["a"].job_ended = false;
+               g.clusters["a"].job_tells_no_end = true;
+             }),
+             "record winner a"},
         Case{"an_end_without_the_status_of_its_job_is_none",
              Given{"a"}.ended("a").with([](Given& g) { g.clusters["a"].job_ended = false; }),
              "remove job and copy on a"},
@@ -1578,6 +1584,22 @@ TEST(Plan, AWorkerThatEvictedACopyAndThenDiedDoesNotHoldTheWorkloadForEver) {
     dead.clusters["a"].job_stopping = true;
     EXPECT_EQ(describe(plan(dead, now, PlanConfig{})), "") << "its pods have their time to end";
   }
+}
+
+TEST(Plan, AWorkerThatRefusesToStopAJobHasUntilItIsLostToThinkBetterOfIt) {
+  Given refusing = Given{"a"}.evicted(true).admitted("a", 1h).job("a");
+  refusing.local.told = "WaitingForStop";
+  refusing.local.evicted_at = now - 14min;
+  const auto step = [&] {
+    const std::string text = describe(plan(refusing, now, PlanConfig{}));
+    return text.substr(0, text.find(" (")) + text.substr(std::min(text.size(), text.rfind(',')));
+  };
+  refusing.clusters["a"].stopping = Failing{now - 10min, "webhook"};
+  EXPECT_EQ(step(), "deactivate on a, look again in 300s");
+  refusing.clusters["a"].stopping = Failing{now - 1h, "an edit before the eviction"};
+  EXPECT_EQ(step(), "deactivate on a, look again in 60s");
+  refusing.local.evicted_at = now - 15min;
+  EXPECT_EQ(step(), "remove job and copy on a");
 }
 
 TEST(Plan, TheHeadStartGoesToAnotherWorkerForEachWorkload) {

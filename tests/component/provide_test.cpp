@@ -145,6 +145,19 @@ spec: {clusterQueue: hub-only}
   until("it is no longer told", [&] { return lacking("east").starts_with("False Resolved"); });
 }
 
+TEST_F(ProvidedNeeds, AWorkerThatDoesNotAnswerDelaysNoOther) {
+  start({"east", "west"});
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.target.find("/namespaces?") != std::string::npos;
+  };
+  network_.faults("east").hang_before = 1;
+  ask("east", everything);
+  settle();
+  ask("west", everything);
+  until("west has them", [&] { return has_queue("west"); }, 5s);
+  EXPECT_FALSE(has_queue("east"));
+}
+
 TEST_F(ProvidedNeeds, AWorkerThatComesLateGetsThem) {
   start({"east"});
   network_.faults("east").partitioned = true;

@@ -130,7 +130,8 @@ TEST_F(ProvisioningRequests, AFailureIsTriedOnceMoreAndThenRejected) {
   EXPECT_THAT(requests(), IsEmpty());
 }
 
-/// The failure of the first request and the refusal of the second one are told in one message.
+/// The failure of the first request and the refusals of the second one, which vary, are told in one
+/// message.
 TEST_F(ProvisioningRequests, ARequestThatIsRefusedIsTriedLessAndLessOften) {
   manager::CoreConfig config;
   config.provisioning.cleanup_on_eviction = false;
@@ -138,11 +139,12 @@ TEST_F(ProvisioningRequests, ARequestThatIsRefusedIsTriedLessAndLessOften) {
   apply(job_yaml("j"));
   settle();
   kube::NetworkFaults& faults = manager_->faults();
-  faults.concerns = [](const net::HttpRequest& request) {
-    return request.target.find("/provisioningrequests") != std::string::npos;
+  faults.concerns = [&faults](const net::HttpRequest& request) {
+    const bool ours = request.target.find("/provisioningrequests") != std::string::npos;
+    if (ours) faults.server_error = 1 - faults.server_error;
+    return ours;
   };
   faults.refused = 1;
-  faults.refused_with = 403;
   faults.delay_min = faults.delay_max = 2ms;
   say("Failed");
   manager_->requests.clear();
@@ -151,7 +153,7 @@ TEST_F(ProvisioningRequests, ARequestThatIsRefusedIsTriedLessAndLessOften) {
   EXPECT_LE(manager_->requests.count("create", "provisioningrequests"), 12);
   EXPECT_LE(manager_->requests.count("patch", "workloads/status"), 12);
   EXPECT_THAT(check().message, HasSubstr("Error creating ProvisioningRequest"));
-  faults.refused = 0;
+  faults.concerns = [](const net::HttpRequest&) { return false; };
   until("made after all", [&] { return requests().size() == 2; });
 }
 
