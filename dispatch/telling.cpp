@@ -272,11 +272,12 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
   if (auto lost = lost_before_it_grew(g, now, config)) return lost;
   if (g.local.follows) return trouble_of_follower(g);
   if (auto refusal = refusal_of_copies(g)) return refusal;
-  std::vector<std::string> refusing, lacking, in_the_way, not_asked;
+  std::vector<std::string> refusing, lacking, in_the_way;
   TimePoint since = g.local.quota_reserved_at;
-  bool any = g.roster != nullptr;
+  const std::vector<std::string>& nominated = g.local.nominated;
+  bool any = g.roster != nullptr && nominated.empty();
   for (const auto& [name, v] : g.clusters) {
-    if (!v.listed) continue;
+    if (!v.listed || (!nominated.empty() && !contains(nominated, name))) continue;
     const auto& list = g.local.refused_by;
     if (std::find(list.begin(), list.end(), name) != list.end()) {
       refusing.push_back(name);
@@ -284,8 +285,6 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
       lacking.push_back(name);
     } else if (v.connected && v.job == RemoteJob::foreign) {
       in_the_way.push_back(name);
-    } else if (v.connected && !g.local.nominated.empty() && !contains(g.local.nominated, name)) {
-      not_asked.push_back(name);
     } else if (v.connected) {
       any = true;
     } else if (v.lost_since) {
@@ -296,13 +295,6 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
     if (auto misfit = misfit_of(g, now, config)) return misfit;
     if (auto lacking_any = lack_of_nomination(g, config)) return lacking_any;
     return removal_of(g);
-  }
-  if (!not_asked.empty()) {
-    return Trouble{
-        reasons::no_worker_connected,
-        "None of the nominated worker clusters can be asked: " + joined(g.local.nominated, ", ") +
-            "; others are connected: " + joined(not_asked, ", "),
-        since};
   }
   if (!in_the_way.empty()) {
     return Trouble{reasons::no_worker_accepts,
@@ -317,7 +309,10 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
     return Trouble{reasons::no_worker_accepts, text, since};
   }
   if (refusing.empty()) {
-    return Trouble{reasons::no_worker_connected, "No worker cluster is connected", since};
+    const std::string which = nominated.empty() ? "" : " that is nominated";
+    const std::string names = nominated.empty() ? "" : ": " + joined(nominated, ", ");
+    return Trouble{reasons::no_worker_connected, "No worker cluster" + which + " is connected" + names,
+                   since};
   }
   return Trouble{
       reasons::no_worker_accepts,

@@ -151,13 +151,11 @@ TEST(Telling, WorkersThatAreNominatedAndCannotBeAskedAreNamed) {
   g.local.nominated = {"a"};
   lose(&g, "a", 5min);
   EXPECT_EQ(told(g),
-            "NoWorkerConnected: None of the nominated worker clusters can be asked: a; others are "
-            "connected: b");
+            "NoWorkerConnected: No worker cluster that is nominated is connected: a");
   g.local.nominated = {"nowhere"};
   g.clusters["a"].connected = true;
   EXPECT_EQ(told(g),
-            "NoWorkerConnected: None of the nominated worker clusters can be asked: nowhere; "
-            "others are connected: a, b");
+            "NoWorkerConnected: No worker cluster that is nominated is connected: nowhere");
 }
 
 TEST(Telling, JobsOfOthersThatAreInTheWayEverywhereAreTold) {

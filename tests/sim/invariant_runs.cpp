@@ -85,6 +85,14 @@ class NoNeedlessStop final : public Invariant {
     }
   };
 
+  /// Of what the hub did not see go it asks again within a minute.
+  SteadyPoint unseen_until(const Kept& one, const Run& run) const {
+    const auto heard = history_.hears_since(run.hub, one.worker);
+    const bool seen = heard && *heard <= one.until;
+    if (one.until >= run.recorded || seen) return run.recorded;
+    return std::min(run.recorded + 1min, run.created);
+  }
+
   /// From when on nothing kept the Job from being created. A copy of its Workload that cannot be
   /// decoded did, and that of a worker that keeps one of the same Workload, if the hub saw all of
   /// it; also its job on another worker that the hub could not remove for want of a way there.
@@ -95,15 +103,17 @@ class NoNeedlessStop final : public Invariant {
     }
     if (const auto jobs = jobs_.find(run.workload); jobs != jobs_.end()) {
       for (const Kept& one : jobs->second) {
-        if (one.worker == run.worker || !one.was_there_before(run)) continue;
+        if (one.worker == run.worker) continue;
         const auto sound = history_.sound_since(run.hub, one.worker);
-        if (sound && *sound <= run.recorded) continue;
+        from = std::max(from, unseen_until(one, run));
+        if (!one.was_there_before(run) || (sound && *sound <= run.recorded)) continue;
         from = std::max(from, std::min(one.until, run.created));
       }
     }
     const auto found = kept_.find(run.workload);
     if (found == kept_.end()) return from;
     for (const Kept& one : found->second) {
+      from = std::max(from, unseen_until(one, run));
       if (!one.was_there_before(run)) continue;
       const auto sound = history_.sound_since(run.hub, one.worker);
       const bool seen = sound && *sound <= std::min(one.since, run.recorded) &&
