@@ -311,8 +311,8 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
   if (refusing.empty()) {
     const std::string which = nominated.empty() ? "" : " that is nominated";
     const std::string names = nominated.empty() ? "" : ": " + joined(nominated, ", ");
-    return Trouble{reasons::no_worker_connected, "No worker cluster" + which + " is connected" + names,
-                   since};
+    return Trouble{reasons::no_worker_connected,
+                   "No worker cluster" + which + " is connected" + names, since};
   }
   return Trouble{
       reasons::no_worker_accepts,

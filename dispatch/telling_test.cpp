@@ -150,8 +150,7 @@ TEST(Telling, WorkersThatAreNominatedAndCannotBeAskedAreNamed) {
   GroupView g = racing();
   g.local.nominated = {"a"};
   lose(&g, "a", 5min);
-  EXPECT_EQ(told(g),
-            "NoWorkerConnected: No worker cluster that is nominated is connected: a");
+  EXPECT_EQ(told(g), "NoWorkerConnected: No worker cluster that is nominated is connected: a");
   g.local.nominated = {"nowhere"};
   g.clusters["a"].connected = true;
   EXPECT_EQ(told(g),
