@@ -278,8 +278,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
   bool any = g.roster != nullptr && nominated.empty();
   for (const auto& [name, v] : g.clusters) {
     if (!v.listed || (!nominated.empty() && !contains(nominated, name))) continue;
-    const auto& list = g.local.refused_by;
-    if (std::find(list.begin(), list.end(), name) != list.end()) {
+    if (contains(g.local.refused_by, name)) {
       refusing.push_back(name);
     } else if (v.connected && !v.kind_served) {
       lacking.push_back(name);

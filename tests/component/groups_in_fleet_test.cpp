@@ -1,6 +1,7 @@
 // Jobs that are several objects, and run on a worker: groups of Pods, and StatefulSets.
 #include "jobs/integrations/integrations.h"
 #include "tests/component/federation.h"
+#include "tests/component/stateful_set.h"
 
 namespace regatta::test_support {
 namespace {
@@ -64,24 +65,6 @@ spec:
   void until_pods(TestCluster& cluster, const std::string& wanted, Duration limit = 60s) {
     const std::string what = cluster.name() + ": " + wanted;
     until(what.c_str(), [&] { return pods_of(cluster) == wanted; }, limit);
-  }
-  static std::string set_yaml(int replicas) {
-    return R"(
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: db, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
-spec:
-  replicas: )" +
-           std::to_string(replicas) + R"(
-  serviceName: db
-  selector: {matchLabels: {app: db}}
-  template:
-    metadata:
-      labels: {app: db}
-      annotations: {kueue.x-k8s.io/pod-suspending-parent: statefulset}
-    spec:
-      containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
-)";
   }
   std::string only_workload() {
     const auto all = cluster_.list<api::Workload>();
@@ -423,7 +406,7 @@ TEST_F(GroupsInFleet, AStatefulSetRunsOnOneWorkerAndItsPodsStayGatedOnTheHub) {
     gated["spec"]["schedulingGates"] = Json::array({{{"name", "kueue.x-k8s.io/admission"}}});
     ASSERT_TRUE(cluster.apply(gated.dump()));
   };
-  apply(set_yaml(1));
+  apply(stateful_set_yaml(1));
   make_pod(cluster_);
   until("a worker has won", [&] { return !host(only_workload()).empty(); });
   const std::string name = host(only_workload());
@@ -463,7 +446,7 @@ TEST_F(GroupsInFleet, AStatefulSetWithoutPodsOnTheHubIsNotLate) {
   manager::CoreConfig config;
   wait_for_pods(&config, 5min);
   start({"east"}, {"pod", "statefulset"}, config);
-  apply(set_yaml(1));
+  apply(stateful_set_yaml(1));
   until("a worker has won", [&] { return !host(only_workload()).empty(); });
   workers_.at("east").manager.reset();
   settle(20min);

@@ -89,7 +89,6 @@ TEST_F(PodsInFleet, APodRunsOnOneWorkerAndStaysGatedOnTheHub) {
   }
 }
 
-/// Its Workload keeps the worker, so it runs there.
 TEST_F(PodsInFleet, APodThatIsReadyOnItsWorkerIsNotLateOnTheHub) {
   worker_config_ = with_pods();
   manager::CoreConfig config = with_pods();
@@ -120,6 +119,7 @@ TEST_F(PodsInFleet, APodThatDoesNotGetReadyOnItsWorkerIsLate) {
   EXPECT_THAT(condition_of("p", "Evicted"), HasSubstr("Exceeded the PodsReady timeout"));
 }
 
+/// Its Workload keeps the worker, so it runs there.
 TEST_F(PodsInFleet, APodStaysGatedOnTheHubWhenItsCheckIsGone) {
   worker_config_ = with_pods();
   start_all({"east"}, with_pods());

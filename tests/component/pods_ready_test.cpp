@@ -15,15 +15,13 @@ class PodsReady : public OneCluster {
     apply(cluster_queue_yaml);
     apply(local_queue_yaml);
     manager::CoreConfig config;
-    lifecycle::PodsReadyPolicy& policy = config.workloads.lifecycle.wait_for_pods_ready.emplace();
-    policy.timeout = 5min;
+    wait_for_pods(&config, 5min);
+    lifecycle::PodsReadyPolicy& policy = *config.workloads.lifecycle.wait_for_pods_ready;
     policy.recovery_timeout = 2min;
     policy.backoff_limit_count = limit;
     policy.backoff_max_seconds = 600;
     config.scheduler.on_cycle = [this](const controllers::CycleSeen&) { ++cycles_; };
-    config.scheduler.wait_for_pods_ready = true;
     config.scheduler.admission.block_admission = block;
-    config.jobs.policy.wait_for_pods_ready = true;
     if (block) config.jobs.policy.pods_ready_after = Duration(0);
     start_manager(std::move(config));
     settle();

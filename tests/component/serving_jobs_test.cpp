@@ -1,6 +1,7 @@
 // StatefulSets, which act through a group of Pods.
 #include "jobs/integrations/integrations.h"
 #include "tests/component/one_cluster.h"
+#include "tests/component/stateful_set.h"
 
 namespace regatta::test_support {
 namespace {
@@ -24,25 +25,7 @@ class ServingJobs : public OneCluster {
     static const api::ResourceInfo resource{"", "v1", "Pod", "pods", true};
     return resource;
   }
-  /// As the webhook lets it in.
-  void apply_set(int replicas) {
-    apply(R"(
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: db, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
-spec:
-  replicas: )" +
-          std::to_string(replicas) + R"(
-  serviceName: db
-  selector: {matchLabels: {app: db}}
-  template:
-    metadata:
-      labels: {app: db}
-      annotations: {kueue.x-k8s.io/pod-suspending-parent: statefulset}
-    spec:
-      containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
-)");
-  }
+  void apply_set(int replicas) { apply(stateful_set_yaml(replicas)); }
   /// As the controller of StatefulSets makes it, and the webhook of Pods lets it in.
   void apply_pod(const std::string& name, const std::string& revision = "a") {
     const Json set = cluster_.get(sets(), key("db"));
