@@ -179,12 +179,13 @@ class LocalCluster {
   template <class T>
   Task<Status> written(kube::Informer<T>& store, Task<Result<T>> write);
   Task<> watch_places(TaskScope& scope);
+  /// workloads.vouch(), once for all that ask for it meanwhile.
+  Task<> vouch();
   bool uses_topology() const;
 
   LocalLookup lookup_{*this};
   KeyLocks<api::ObjectKey> workload_locks_;
   KeyLocks<jobs::JobId> job_locks_;
-  Task<> vouch();
   /// Workloads that the cache lacks and that were asked for one by one, lately.
   struct Asked {
     SteadyPoint since;

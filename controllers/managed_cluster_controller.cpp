@@ -237,7 +237,6 @@ Task<Status> ManagedClusterController::confirm(std::string name) {
   }
   if (read.error().code() != Errc::not_found) co_return read.error();
   managed_clusters_.observe_absent(key, before);
-  queue_.add(std::move(name));
   co_return ok();
 }
 
@@ -284,7 +283,13 @@ Task<Status> ManagedClusterController::carry_out(std::string name,
 Task<Status> ManagedClusterController::reconcile(std::string name) {
   placement::ManagedClusterPlan plan =
       placement::managed_cluster_plan(view_of(name), rules_, clock_.now());
-  if (plan.confirm) co_return co_await confirm(std::move(name));
+  if (plan.confirm) {
+    const Status confirmed = co_await confirm(name);
+    if (!confirmed) co_return confirmed;
+    // At once: that it is gone is remembered of so many clusters only.
+    plan = placement::managed_cluster_plan(view_of(name), rules_, clock_.now());
+    if (plan.confirm) co_return ok();
+  }
   const Status done = co_await carry_out(name, &plan);
   if (!done) co_return done;
   const Status told = co_await tell(name, &plan);

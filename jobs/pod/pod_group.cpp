@@ -115,8 +115,8 @@ bool PodGroup::fast() const {
   return metadata_.annotations.contains(std::string(api::annotations::pod_group_fast_admission));
 }
 
-bool PodGroup::says(std::string_view annotation, std::string_view value) const {
-  return metadata_.annotation(std::string(annotation)) == value;
+bool PodGroup::serves() const {
+  return metadata_.annotation(std::string(api::annotations::pod_group_serving)) == "true";
 }
 
 /// The first pod is asked for its index; all that have not failed must agree with it.
@@ -207,7 +207,7 @@ Roster PodGroup::roster(const api::Workload* workload) const {
     fill(std::move(active), std::move(given_up), static_cast<std::size_t>(set.count), &roster);
   }
   sort_by_name(roster.kept);
-  const bool follows = fast() || says(api::annotations::pod_group_serving, "true");
+  const bool follows = fast() || serves();
   if (follows) roster.absent = std::min(roster.absent, given_up_among(roster.kept));
   return roster;
 }
@@ -315,7 +315,7 @@ bool PodGroup::active() const {
 /// without Pods that are gone. A hub runs it again, and sends the Pods again that its group has.
 std::optional<Finished> PodGroup::finished() const {
   const auto places = total();
-  if (!places || says(api::annotations::pod_group_serving, "true")) return std::nullopt;
+  if (!places || serves()) return std::nullopt;
   std::int32_t succeeded = 0;
   const bool of_hub = api::made_on_hub(metadata_);
   bool goes_on = of_hub && std::ssize(pods_) < *places;
@@ -332,12 +332,12 @@ std::optional<Finished> PodGroup::finished() const {
 }
 
 bool PodGroup::untold_on_hub() const {
-  return says(api::annotations::pod_group_serving, "true");
+  return serves();
 }
 
 /// A Pod that has succeeded was ready, as in a Job; one that serves is to run on.
 bool PodGroup::pods_ready() const {
-  const bool ends = !says(api::annotations::pod_group_serving, "true");
+  const bool ends = !serves();
   const auto ready = std::count_if(pods_.begin(), pods_.end(), [ends](const PodPtr& pod) {
     return pod->pods_ready() || (ends && pod->phase() == "Succeeded");
   });
@@ -345,7 +345,7 @@ bool PodGroup::pods_ready() const {
 }
 
 std::vector<api::ReclaimablePod> PodGroup::reclaimable_pods() const {
-  if (says(api::annotations::pod_group_serving, "true")) return {};
+  if (serves()) return {};
   std::map<std::string, std::int32_t> done;
   for (std::size_t i = 0; i < pods_.size(); ++i) {
     if (pods_[i]->phase() == "Succeeded") ++done[role_names_[i]];

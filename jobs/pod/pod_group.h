@@ -61,7 +61,8 @@ class PodGroup final : public IdleJob, public ComposedJob {
   std::optional<std::int32_t> total() const;
   /// Its Workload is made before all of its pods are there.
   bool fast() const;
-  bool says(std::string_view annotation, std::string_view value) const;
+  /// It is made for a StatefulSet or a LeaderWorkerSet, and runs until that one ends it.
+  bool serves() const;
   Roster roster_of_none() const;
   /// The hub makes such pods anew when they are gone, which they are when they are let go.
   bool renews_pods(const api::Workload& workload) const;

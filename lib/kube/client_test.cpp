@@ -179,6 +179,18 @@ TEST(Status, AWriteWhoseAnswerIsTooLargeMayHaveHappened) {
   EXPECT_FALSE(may_have_happened(Error(Errc::denied, "not sent: this process does not lead")));
 }
 
+TEST(Status, OnlyAnAnswerAboutTheObjectIsARefusal) {
+  const auto refuses = [](unsigned status) {
+    return is_refusal(error_of(net::HttpResponse(status, "{}")));
+  };
+  EXPECT_TRUE(refuses(403));
+  EXPECT_TRUE(refuses(422));
+  EXPECT_FALSE(refuses(401)) << "the credentials";
+  EXPECT_FALSE(refuses(503));
+  EXPECT_FALSE(is_refusal(Error(Errc::denied, "not sent: this process does not lead")));
+  EXPECT_FALSE(is_refusal(Error(Errc::denied, "the server's certificate is not accepted")));
+}
+
 TEST(Status, BoundsWhatAServerSays) {
   const Json cause = {{"reason", std::string(300, 'r')}, {"message", std::string(1100, 'm')}};
   const Json body = {{"kind", "Status"},

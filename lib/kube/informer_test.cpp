@@ -341,6 +341,29 @@ TEST_F(InformerTest, WhatAWatchAddsCountsToo) {
   EXPECT_EQ(contents(), "a@1 c@13 ");
 }
 
+TEST_F(InformerTest, WhatAnObjectIsIndexedByCountsToo) {
+  limit({.bytes_max = 20'000});
+  server.answer(200, list_text("10", {}));
+  auto watch = server.answer_watch();
+  informer = std::make_unique<Informer<Thing>>(deps(), options());
+  informer->add_index("letter", [](const Thing& t) {
+    std::vector<std::string> letters;
+    for (const char letter : t.color) letters.emplace_back(1, letter);
+    return letters;
+  });
+  scope.spawn("informer", informer->run());
+  world.settle();
+  watch->push(event_line("ADDED", thing_json("a", "11", std::string(50, 'a'))));
+  world.run_for(1s);
+  EXPECT_TRUE(informer->health().connected);
+  watch->push(event_line("MODIFIED", thing_json("a", "12", std::string(60, 'b'))));
+  world.run_for(1s);
+  EXPECT_TRUE(informer->health().connected) << "what it was indexed by before does not";
+  watch->push(event_line("ADDED", thing_json("c", "13", std::string(50, 'c'))));
+  world.run_for(1s);
+  EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+}
+
 TEST_F(InformerTest, TheBytesOfTheStoreAreLimited) {
   limit({.bytes_max = 2000});
   server.answer(200, list_text("10", {thing_json("a", "1")}));
@@ -817,6 +840,29 @@ TEST_F(InformerTest, ADeletionThatWasSeenDiffersFromAnObjectThatWasNeverSeen) {
   EXPECT_EQ(absence("never"), Absence::read);
   things.may_appear(api::ObjectKey("ns", "a"));
   EXPECT_EQ(absence("a"), Absence::unseen) << "it may have been created";
+}
+
+TEST_F(InformerTest, AnOnlyWriterKnowsFromOneListWhichObjectsThereAreNot) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  (void)server.answer_watch();
+  server.answer(200, list_text("60", {thing_json("a", "1")}));
+  auto watch = server.answer_watch();
+  auto& things = begin();
+  const auto absence = [&](const char* name) { return things.absence(api::ObjectKey("ns", name)); };
+  server.delay = 1s;
+  scope.spawn("vouch", things.vouch());
+  world.run_for(500ms);
+  EXPECT_EQ(absence("never"), Absence::unseen) << "the list has to come first";
+  world.run_for(2s);
+  server.delay = Duration(0);
+  EXPECT_EQ(absence("never"), Absence::listed);
+  things.may_appear(api::ObjectKey("ns", "b"));
+  EXPECT_EQ(absence("b"), Absence::unseen) << "it may have been created";
+  EXPECT_EQ(absence("never"), Absence::listed);
+  things.observe(thing("b", "61"));
+  watch->push(event_line("DELETED", thing_json("b", "62")));
+  world.settle();
+  EXPECT_EQ(absence("b"), Absence::deleted);
 }
 
 TEST_F(InformerTest, OnlySoManyObjectsThatWentAreRemembered) {

@@ -135,8 +135,7 @@ bool is_forbidden(const Error& e) {
 }
 
 bool is_refusal(const Error& e) {
-  const bool unknown_user = e.details() && e.details()->http_status == 401;
-  return e.code() == Errc::invalid || (e.code() == Errc::denied && !unknown_user);
+  return e.code() == Errc::invalid || is_forbidden(e);
 }
 
 bool may_have_happened(const Error& e) {

@@ -26,7 +26,8 @@ bool may_have_happened(const Error& e);
 bool is_forbidden(const Error& e);
 
 /// Whether the server does not take what was written, and never will: a policy, a quota of objects,
-/// a webhook, the schema. That the credentials are no longer good is not the object's fault.
+/// a webhook, the schema. That the credentials or a certificate are no longer good, or that this
+/// process may not write, is not the object's fault.
 bool is_refusal(const Error& e);
 
 }  // namespace regatta::kube
