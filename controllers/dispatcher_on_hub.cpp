@@ -7,6 +7,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/base/contains.h"
 #include "lib/kube/status.h"
 #include "lifecycle/lifecycle.h"
 
@@ -193,8 +194,10 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     co_return Error(Errc::conflict, "the last status of the job is not known yet");
   }
   bool refused = false;
-  for (const dispatch::JobPart& part : dispatch::parts_of(job, theirs)) {
+  const std::vector<jobs::JobPtr> namesakes = namesakes_on(*worker, deps_.local, theirs, job);
+  for (dispatch::JobPart& part : dispatch::parts_of(job, theirs)) {
     if (!part.local) continue;
+    if (contains(namesakes, part.remote)) part.remote = nullptr;
     const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
       if (part.remote && (ended || !action.final || part.remote->finished())) {
         Json patch = dispatch::news_of(mine, *part.remote);

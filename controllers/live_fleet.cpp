@@ -65,6 +65,13 @@ struct OnHub {
   jobs::JobPtr job;
 };
 
+/// For use while `identity` is there.
+dispatch::OtherLife other_life(const HubIdentity& identity) {
+  return [&identity](const jobs::GenericJob& theirs, const jobs::GenericJob& ours) {
+    return identity.of_another_life(theirs.metadata(), ours.metadata().uid);
+  };
+}
+
 /// How far the deletion of the worker's job is, and whether this manager sent it.
 void read_parts(const clusters::RemoteCluster& remote, dispatch::WorkerView* worker) {
   const std::vector<jobs::JobPtr> all = jobs::objects_of(worker->job);
@@ -143,6 +150,7 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   if (jobs::is_marked_elastic(*worker->job)) read_slices(remote, hub, local.key, worker);
   if (worker->job->composed()) {
     worker->strays = !strays_on(remote, hub, worker->job, local.job).empty();
+    worker->namesakes = namesakes_on(remote, hub, worker->job, local.job);
   } else {
     worker->of_another_life |=
         local.job && identity.of_another_life(worker->job->metadata(), local.job->metadata().uid);
@@ -218,15 +226,18 @@ bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& jo
   });
 }
 
+std::vector<jobs::JobPtr> namesakes_on(const clusters::RemoteCluster& remote,
+                                       const clusters::LocalCluster& hub, const jobs::JobPtr& job,
+                                       const jobs::JobPtr& owner) {
+  const HubIdentity identity(hub, remote);
+  return dispatch::namesakes_in(owner, job, other_life(identity));
+}
+
 std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,
                                     const clusters::LocalCluster& hub, const jobs::JobPtr& job,
                                     const jobs::JobPtr& owner) {
   const HubIdentity identity(hub, remote);
-  const auto other_life = [&identity](const jobs::GenericJob& theirs,
-                                      const jobs::GenericJob& ours) {
-    return identity.of_another_life(theirs.metadata(), ours.metadata().uid);
-  };
-  std::vector<jobs::JobPtr> found = dispatch::parts_to_remove(owner, job, other_life);
+  std::vector<jobs::JobPtr> found = dispatch::parts_to_remove(owner, job, other_life(identity));
   std::erase_if(found, [&](const jobs::JobPtr& one) { return remote.removing_job(*one); });
   return found;
 }

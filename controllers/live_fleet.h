@@ -24,8 +24,13 @@ jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::Obj
 bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& job,
                const api::ObjectKey& workload, const clusters::LocalCluster& hub);
 
-/// The objects of a worker's job that go on although the hub's job, `owner`, no longer has them, as
-/// far as the caches know. Those whose removal was answered are left out.
+/// dispatch::namesakes_in() the worker's job; `owner` is the hub's.
+std::vector<jobs::JobPtr> namesakes_on(const clusters::RemoteCluster& remote,
+                                       const clusters::LocalCluster& hub, const jobs::JobPtr& job,
+                                       const jobs::JobPtr& owner);
+
+/// dispatch::parts_to_remove() of them, as far as the caches know. Those whose removal was answered
+/// are left out.
 std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,
                                     const clusters::LocalCluster& hub, const jobs::JobPtr& job,
                                     const jobs::JobPtr& owner);

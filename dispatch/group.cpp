@@ -292,7 +292,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_stopping = told_to_stop && view.job_active;
     view.job_rests = rests(*worker.job);
     view.job_read = worker.job_read;
-    view.job_news = has_news(job, worker.job);
+    view.job_news = has_news(job, worker.job, worker.namesakes);
   }
   return view;
 }

@@ -58,7 +58,8 @@ struct WorkerView {
   bool without_quota = false;
   std::optional<TimePoint> named_out_of_time;  ///< of that slice: see RemoteCopy
   std::string replaces;  ///< name of the slice that the copy is to replace; empty: not known
-  bool strays = false;   ///< of a job of several objects: some have none on the hub any more
+  bool strays = false;   ///< see parts_to_remove()
+  std::vector<jobs::JobPtr> namesakes;       ///< see namesakes_in()
   Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse
   bool of_another_life = false;  ///< the copy or the job is of an older Workload or job of the name
 };

@@ -1,6 +1,7 @@
 #include "dispatch/parts.h"
 
 #include "jobs/composed_job.h"
+#include "lib/base/contains.h"
 
 #include <nlohmann/json.hpp>
 
@@ -63,15 +64,27 @@ std::vector<JobPtr> parts_to_create(const JobPtr& local, const JobPtr& remote,
   return out;
 }
 
+std::vector<JobPtr> namesakes_in(const JobPtr& local, const JobPtr& remote,
+                                 const OtherLife& other_life) {
+  if (!local || !remote || !remote->composed()) return {};
+  std::vector<JobPtr> out;
+  for (const JobPart& part : parts_of(local, remote)) {
+    if (part.local && part.remote && other_life(*part.remote, *part.local)) {
+      out.push_back(part.remote);
+    }
+  }
+  return out;
+}
+
 std::vector<JobPtr> parts_to_remove(const JobPtr& local, const JobPtr& remote,
                                     const OtherLife& other_life) {
   if (!local || !remote || !remote->composed()) return {};
   std::vector<JobPtr> out;
   for (const JobPart& part : parts_of(local, remote)) {
-    if (!part.remote || !goes_on(*part.remote)) continue;
-    const bool wanted =
-        part.local && !part.local->metadata().deleting() && !other_life(*part.remote, *part.local);
-    if (!wanted) out.push_back(part.remote);
+    if (!part.remote || part.remote->metadata().deleting()) continue;
+    const bool needs_none = !part.local || part.local->metadata().deleting();
+    const bool strays = needs_none ? goes_on(*part.remote) : other_life(*part.remote, *part.local);
+    if (strays) out.push_back(part.remote);
   }
   return out;
 }
@@ -82,12 +95,13 @@ Json news_of(const GenericJob& local, const GenericJob& remote) {
   return over ? Json::object() : local.status_patch(remote);
 }
 
-bool has_news(const JobPtr& local, const JobPtr& remote) {
+bool has_news(const JobPtr& local, const JobPtr& remote, const std::vector<JobPtr>& namesakes) {
   if (!local || !remote) return false;
   if (!local->composed()) return !news_of(*local, *remote).empty();
   const std::vector<JobPart> parts = parts_of(local, remote);
-  return std::any_of(parts.begin(), parts.end(), [](const JobPart& part) {
-    return part.local && part.remote && !news_of(*part.local, *part.remote).empty();
+  return std::any_of(parts.begin(), parts.end(), [&](const JobPart& part) {
+    return part.local && part.remote && !contains(namesakes, part.remote) &&
+           !news_of(*part.local, *part.remote).empty();
   });
 }
 

@@ -26,8 +26,14 @@ std::vector<jobs::JobPtr> parts_to_create(const jobs::JobPtr& local, const jobs:
 using OtherLife =
     std::function<bool(const jobs::GenericJob& remote, const jobs::GenericJob& local)>;
 
-/// The worker's objects that go on although the hub's are gone, or are being deleted. A job that is
-/// one object has none: it goes with its Workload.
+/// The worker's objects that were made for earlier ones of the hub's names, of a job of several
+/// objects. What they tell is not how the hub's are.
+std::vector<jobs::JobPtr> namesakes_in(const jobs::JobPtr& local, const jobs::JobPtr& remote,
+                                       const OtherLife& other_life);
+
+/// The worker's objects that go on although the hub's are gone, or are being deleted, and those
+/// that keep the hub's from being sent. A job that is one object has none: it goes with its
+/// Workload.
 std::vector<jobs::JobPtr> parts_to_remove(const jobs::JobPtr& local, const jobs::JobPtr& remote,
                                           const OtherLife& other_life);
 
@@ -36,7 +42,8 @@ std::vector<jobs::JobPtr> parts_to_remove(const jobs::JobPtr& local, const jobs:
 /// end, and no other end.
 Json news_of(const jobs::GenericJob& local, const jobs::GenericJob& remote);
 /// Whether the status of an object of the hub's job may take something over from the worker's.
-bool has_news(const jobs::JobPtr& local, const jobs::JobPtr& remote);
+bool has_news(const jobs::JobPtr& local, const jobs::JobPtr& remote,
+              const std::vector<jobs::JobPtr>& namesakes = {});
 
 /// The job ended, or all of the objects that are left of it.
 bool has_ended(const jobs::GenericJob& job);

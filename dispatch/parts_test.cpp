@@ -20,6 +20,12 @@ constexpr const char* going = R"({"metadata": {"deletionTimestamp": "2026-01-01T
 constexpr const char* made_for_another =
     R"({"metadata": {"annotations": {"made-for": "another"}}})";
 
+constexpr const char* ended_for_another =
+    R"({"metadata": {"annotations": {"made-for": "another"}}, "status": {"phase": "Failed"}})";
+constexpr const char* going_for_another =
+    R"({"metadata": {"annotations": {"made-for": "another"},
+                     "deletionTimestamp": "2026-01-01T10:00:00Z"}})";
+
 /// A pod of the group "g" of three, with the uid of its name.
 JobPtr pod(const std::string& name, const char* more) {
   Json json = Json::parse(R"({"metadata": {"namespace": "team", "generation": 2,
@@ -63,11 +69,12 @@ Names to_create(const JobPtr& local, const JobPtr& remote, std::int32_t places =
   return names(parts_to_create(local, remote, workload_of(places)));
 }
 
+bool is_of_another(const jobs::GenericJob& theirs, const jobs::GenericJob&) {
+  return theirs.metadata().annotation("made-for") == "another";
+}
+
 Names to_remove(const JobPtr& local, const JobPtr& remote) {
-  return names(
-      parts_to_remove(local, remote, [](const jobs::GenericJob& theirs, const jobs::GenericJob&) {
-        return theirs.metadata().annotation("made-for") == "another";
-      }));
+  return names(parts_to_remove(local, remote, is_of_another));
 }
 
 TEST(Parts, AreTheMembersOfBothByName) {
@@ -98,8 +105,25 @@ TEST(Parts, WhatTheHubNoLongerHasIsRemoved) {
   EXPECT_EQ(to_remove(group({{"a"}, {"b", going}}), group({{"a"}, {"b", runs}})), (Names{"b"}));
   EXPECT_EQ(to_remove(group({{"a"}}), group({{"a"}, {"b", ended}, {"c", going}})), Names{});
   EXPECT_EQ(to_remove(group({{"a"}}), group({{"a", made_for_another}})), (Names{"a"}));
+  EXPECT_EQ(to_remove(group({{"a"}}), group({{"a", ended_for_another}})), (Names{"a"}))
+      << "the name is needed";
+  EXPECT_EQ(to_remove(group({{"a", going}}), group({{"a", ended_for_another}})), Names{});
+  EXPECT_EQ(to_remove(group({{"a"}}), group({{"a", going_for_another}})), Names{});
   EXPECT_EQ(to_remove(nullptr, group({{"a"}})), Names{}) << "the hub's job is not known";
   EXPECT_EQ(to_remove(pod("p", going), pod("p", runs)), Names{}) << "it goes with its Workload";
+}
+
+TEST(Parts, WhatANamesakeTellsIsNoNews) {
+  const JobPtr local = group({{"a"}, {"b", runs}});
+  const JobPtr remote = group({{"a", ended_for_another}, {"b", runs}});
+  const std::vector<JobPtr> namesakes = namesakes_in(local, remote, is_of_another);
+  EXPECT_EQ(names(namesakes), (Names{"a"}));
+  EXPECT_TRUE(has_news(local, remote));
+  EXPECT_FALSE(has_news(local, remote, namesakes));
+  EXPECT_TRUE(has_news(group({{"a"}, {"b"}}), remote, namesakes));
+  EXPECT_EQ(namesakes_in(group({{"b"}}), remote, is_of_another).size(), 0U);
+  EXPECT_EQ(namesakes_in(pod("p", waits), pod("p", ended_for_another), is_of_another).size(), 0U)
+      << "it goes with its Workload";
 }
 
 TEST(Parts, NewsOfOneAreNewsOfAll) {

@@ -234,7 +234,7 @@ struct ClusterView {
   bool job_behind = false;
   /// Of a Job that is made of several objects: some are still to be created.
   bool job_incomplete = false;
-  /// The same, and some go on although the hub's Job no longer has them.
+  /// The same, and some are to go before their Workload; see parts_to_remove().
   bool job_strays = false;
   /// Of the copy and of the Job, the worse of the two.
   Certainty certainty = Certainty::certain;

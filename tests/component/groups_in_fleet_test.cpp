@@ -198,6 +198,39 @@ TEST_F(GroupsInFleet, APodThatReplacesOneOnTheHubReplacesItThere) {
   EXPECT_EQ(host(), "east");
 }
 
+TEST_F(GroupsInFleet, APodThatHasTheNameOfAnEarlierOneOfTheGroupRuns) {
+  start({"east"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  TestCluster& there = worker("east");
+  until_pods(there, "a open, b open");
+  set_phase(there, "a", "Running");
+  set_phase(there, "b", "Failed");
+  until_pods(cluster_, "a Running, b Failed");
+  ASSERT_TRUE(cluster_.remove(pods(), key("b")));
+  apply(pod_yaml("c"));
+  until_pods(cluster_, "a Running, c gated");
+  until_pods(there, "a Running, b Failed, c open");
+  set_phase(there, "c", "Failed");
+  until_pods(cluster_, "a Running, c Failed");
+  ASSERT_TRUE(cluster_.remove(pods(), key("c")));
+  const auto kept = [&](const char* finalizers) {
+    const std::string patch = std::string(R"({"metadata":{"finalizers":)") + finalizers + "}}";
+    ASSERT_TRUE(there.patch(pods(), key("b"), patch));
+  };
+  kept(R"(["test/kept"])");
+  apply(pod_yaml("b"));
+  until_pods(there, "a Running, b Failed going, c Failed");
+  set_phase(there, "a", "Succeeded");
+  until_pods(cluster_, "a Succeeded, b gated");
+  kept("null");
+  until_pods(there, "a Succeeded, b open, c Failed");
+  settle(10s);
+  EXPECT_EQ(pods_of(cluster_), "a Succeeded, b gated") << "how the one before it ended";
+  set_phase(there, "b", "Running");
+  until_pods(cluster_, "a Succeeded, b Running");
+}
+
 TEST_F(GroupsInFleet, ACreationWhoseAnswerWasLostIsNoReasonToGiveTheWorkerUp) {
   manager::CoreConfig config;
   config.dispatch.plan.worker_lost_timeout = 60s;

@@ -250,13 +250,11 @@ TEST_F(WorkersOfManagedClusters, MoreClustersThatWentThanAreRememberedGoToo) {
   for (int i = 0; i < many; ++i) {
     const std::string name = "c" + std::to_string(i);
     apply("apiVersion: v1\nkind: Secret\nmetadata: {name: multikueue-" + name +
-          ", namespace: kueue-system, labels: {" + std::string(api::managed_clusters::made_for_label) + ": " + name +
-          "}}");
+          ", namespace: kueue-system, labels: {" +
+          std::string(api::managed_clusters::made_for_label) + ": " + name + "}}");
   }
   start_manager(asking());
-  const auto left = [&] {
-    return cluster_.list<api::Secret>("kueue-system").size();
-  };
+  const auto left = [&] { return cluster_.list<api::Secret>("kueue-system").size(); };
   until("all are removed", [&] { return left() == 0; }, 5min);
   EXPECT_EQ(manager_->requests.count("get", "managedclusters"), many);
 }
