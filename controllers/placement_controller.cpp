@@ -3,6 +3,7 @@
 #include "controllers/named_informer.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/base/json_access.h"
 #include "lib/base/limited_text.h"
 
 #include <nlohmann/json.hpp>
@@ -176,7 +177,7 @@ Task<Result<bool>> PlacementController::serves(std::string path) {
   if (!list) co_return list.error();
   const Json resources = list->is_object() ? list->value("resources", Json::array()) : Json();
   co_return std::any_of(resources.begin(), resources.end(), [](const Json& resource) {
-    return resource.is_object() && resource.value("name", "") == "placementdecisions";
+    return text_at(resource, "name") == "placementdecisions";
   });
 }
 

@@ -82,7 +82,7 @@ void QuotaController::add_worker(const std::string& worker,
   const bool ready = member && member->ready();
   if (!ready) {
     Duration lost = hub_.clock.steady() - started_at_;
-    if (member && queues && queues->told()) lost = member->lost_for(hub_.clock).value_or(lost);
+    if (member && member->heard) lost = member->lost_for(hub_.clock).value_or(lost);
     if (lost >= config_.worker_lost_timeout) return;
     queue_.add_after(cluster_queue, config_.worker_lost_timeout - lost);
   }

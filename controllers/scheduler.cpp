@@ -239,11 +239,15 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   };
   Status written = co_await cluster_.update_status(admitted.key, wanted);
   // The write may have happened. The quota must not go to another workload before that is known.
-  for (int tries = 1; !written && kube::may_have_happened(written.error()); ++tries) {
+  bool unanswered = false;
+  for (int tries = 1; !written; ++tries) {
+    const bool may_have_happened = kube::may_have_happened(written.error());
+    unanswered |= may_have_happened && !written.error().details();
+    if (!may_have_happened && !unanswered) break;
     co_await find_out(admitted.key);
-    const bool late =
-        cluster_.clock.steady() < until && may_come_late(admitted.key, version, written.error());
-    if (!late) break;
+    // What a later write is told says nothing about the one that is still under way.
+    const bool late = unanswered && may_come_late(admitted.key, version);
+    if (!late || cluster_.clock.steady() >= until) break;
     co_await cluster_.clock.sleep_for(unknown_writes.after(tries));
     // Of two writes with one resourceVersion the API takes one.
     written = co_await cluster_.update_status(admitted.key, wanted);

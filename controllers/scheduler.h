@@ -78,9 +78,8 @@ class Scheduler {
   Task<> find_out(api::ObjectKey key);
   Task<> preempt(admission::PreemptedWorkload preempted);
   // scheduler_failures.cpp. `version` is the resourceVersion of what a write was decided on.
-  /// No server has answered the write, and the Workload is still the one that it was decided on.
-  bool may_come_late(const api::ObjectKey& key, const std::string& version,
-                     const Error& failed) const;
+  /// The Workload is still the one that an unanswered write was decided on.
+  bool may_come_late(const api::ObjectKey& key, const std::string& version) const;
   /// The reservation is not written: a Workload whose write may fail again has its next turn later.
   Task<> give_back(admission::AdmittedWorkload admitted, std::string version, Status written);
   /// The preemption is not written: the victim keeps its quota, and is not asked for it at once.

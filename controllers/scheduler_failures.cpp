@@ -14,10 +14,9 @@ constexpr int failures_before_event = 3;
 
 }  // namespace
 
-bool Scheduler::may_come_late(const api::ObjectKey& key, const std::string& version,
-                              const Error& failed) const {
+bool Scheduler::may_come_late(const api::ObjectKey& key, const std::string& version) const {
   const auto stored = cluster_.workloads.get(key);
-  return !failed.details() && stored && stored->metadata.resource_version == version;
+  return stored && stored->metadata.resource_version == version;
 }
 
 Task<Duration> Scheduler::pause_after(api::ObjectKey key, std::string uid, std::string version,

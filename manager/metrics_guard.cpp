@@ -13,7 +13,9 @@ namespace {
 
 constexpr Duration owner_kept = std::chrono::minutes(1);
 constexpr Duration refusal_kept = std::chrono::seconds(10);
+constexpr Duration reader_kept = std::chrono::hours(1);
 constexpr std::size_t tokens_max = 1024;
+constexpr std::size_t readers_max = 256;
 constexpr double questions_per_second = 10;
 constexpr int questions_at_once = 20;
 
@@ -69,7 +71,9 @@ MetricsGuard::MetricsGuard(kube::Client& client, Clock& clock, Log log, net::Htt
       log_(std::move(log)),
       pages_(pages),
       tokens_(tokens_max),
+      readers_(readers_max),
       questions_(clock, questions_per_second, questions_at_once),
+      questions_of_readers_(clock, questions_per_second, questions_at_once),
       permissions_(client, clock) {}
 
 Task<net::HttpResponse> MetricsGuard::handle(net::HttpRequest request) {
@@ -100,7 +104,9 @@ Task<net::HttpResponse> MetricsGuard::handle(net::HttpRequest request) {
 Task<Result<MetricsGuard::Known>> MetricsGuard::owner_of(std::string token) {
   const std::string digest = sha256_hex(token);
   if (const Known* kept = tokens_.find(digest, clock_.steady())) co_return *kept;
-  if (!questions_.try_take()) co_return Error(Errc::unavailable, "too many unknown tokens");
+  const bool known = readers_.find(digest, clock_.steady()) != nullptr;
+  kube::TokenBucket& questions = known ? questions_of_readers_ : questions_;
+  if (!questions.try_take()) co_return Error(Errc::unavailable, "too many unknown tokens");
   const Json review{{"apiVersion", "authentication.k8s.io/v1"},
                     {"kind", "TokenReview"},
                     {"spec", {{"token", token}}}};
@@ -111,6 +117,7 @@ Task<Result<MetricsGuard::Known>> MetricsGuard::owner_of(std::string token) {
   if (!read) co_return read.error();
   const Known user = user_in(object_or_empty(*read, {"status"}));
   tokens_.put(digest, user, clock_.steady(), user ? owner_kept : refusal_kept);
+  if (user) readers_.put(digest, true, clock_.steady(), reader_kept);
   co_return user;
 }
 

@@ -15,7 +15,7 @@ namespace regatta::manager {
 /// Lets requests through to `pages` whose bearer token the API server knows, and whose user may do
 /// that to the path (a nonResourceURL). Answers of the API server are kept: for a minute to whom a
 /// token belongs, for ten seconds that a token is none and what a user may do. A flood of unknown
-/// tokens costs ten questions a second.
+/// tokens costs ten questions a second, and keeps out no token that was good within the last hour.
 class MetricsGuard final : public net::HttpHandler {
  public:
   /// `client` creates TokenReviews and SubjectAccessReviews; every replica may. All outlive this.
@@ -33,7 +33,8 @@ class MetricsGuard final : public net::HttpHandler {
   Log log_;
   net::HttpHandler& pages_;
   KeptAnswers<Known> tokens_;  // by digests of tokens
-  kube::TokenBucket questions_;
+  KeptAnswers<bool> readers_;  // digests of tokens that were good
+  kube::TokenBucket questions_, questions_of_readers_;
   visibility::Permissions permissions_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/base/json_access.h"
 #include "lib/kube/catch_up.h"
 #include "lib/kube/owned_fields.h"
 #include "lib/kube/status.h"
@@ -37,7 +38,7 @@ void without_pods(api::Workload& workload) {
 /// The entry with the item's name, or a new one.
 Json& entry_of(Json* list, const Json& item) {
   for (Json& entry : *list) {
-    if (entry.value("name", "") == item.value("name", "")) return entry;
+    if (text_at(entry, "name") == text_at(item, "name")) return entry;
   }
   list->push_back(Json::object());
   return list->back();

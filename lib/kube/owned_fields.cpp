@@ -1,5 +1,7 @@
 #include "lib/kube/owned_fields.h"
 
+#include "lib/base/json_access.h"
+
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -76,9 +78,9 @@ Json applied_part(const Json& object, std::string_view manager, std::string_view
   const auto entries = metadata->find("managedFields");
   if (entries == metadata->end() || !entries->is_array()) return nullptr;
   for (const Json& entry : *entries) {
-    const bool mine = entry.is_object() && entry.value("manager", "") == manager &&
-                      entry.value("operation", "") == "Apply" &&
-                      entry.value("subresource", "") == subresource;
+    const bool mine = text_at(entry, "manager") == manager &&
+                      text_at(entry, "operation") == "Apply" &&
+                      text_at(entry, "subresource") == subresource;
     if (mine && entry.contains("fieldsV1")) return part_of(object, entry["fieldsV1"]);
   }
   return nullptr;

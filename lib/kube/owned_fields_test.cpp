@@ -71,6 +71,9 @@ TEST(AppliedPart, IsNullWhenTheManagerAppliedNothing) {
   EXPECT_TRUE(applied_part(whole, "kueue-admission", "").is_null());
   EXPECT_TRUE(applied_part(whole, "nobody", "status").is_null());
   EXPECT_TRUE(applied_part(Json::object(), "kueue-admission", "status").is_null());
+  const Json odd = Json::parse(R"({"metadata": {"managedFields": [3, {"manager": 3},
+      {"manager": "kueue-admission", "operation": [], "subresource": {}}]}})");
+  EXPECT_TRUE(applied_part(odd, "kueue-admission", "status").is_null());
 }
 
 }  // namespace

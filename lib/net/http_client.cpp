@@ -127,6 +127,11 @@ Error as_send_error(const Error& e) {
   return e.code() == Errc::invalid ? Error(Errc::unavailable, e.what()) : e;
 }
 
+/// Of a second try: the request was sent before, and the server may have acted then.
+Error of_second_try(const Error& e) {
+  return e.code() == Errc::timeout ? e : Error(Errc::unavailable, e.what());
+}
+
 }  // namespace
 
 HttpClient::HttpClient(const Executor& executor, Clock& clock, std::shared_ptr<Dialer> dialer,
@@ -170,12 +175,13 @@ Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, const
   for (int round = 0;; ++round) {
     if (!connection) {
       auto fresh = co_await dial(deadline);
-      if (!fresh) co_return fresh.error();
+      if (!fresh) co_return round > 0 ? of_second_try(fresh.error()) : fresh.error();
       connection = std::move(*fresh);
     }
     const Exchanged done = co_await round_trip(*connection, wire, head, true, gate);
     if (done.outcome) break;
-    if (!reused || round > 0 || !is_stale(done)) co_return as_send_error(done.outcome.error());
+    if (round > 0) co_return of_second_try(done.outcome.error());
+    if (!reused || !is_stale(done)) co_return as_send_error(done.outcome.error());
     connection.reset();
   }
   HttpResponse response = connection->decoder.take_head();
@@ -210,13 +216,14 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, Sen
   for (int round = 0;; ++round) {
     if (!connection) {
       auto fresh = co_await dial_counted(deadline);
-      if (!fresh) co_return fresh.error();
+      if (!fresh) co_return round > 0 ? of_second_try(fresh.error()) : fresh.error();
       connection = std::move(*fresh);
     }
     const Exchanged done = co_await round_trip(*connection, wire, head, false, options.gate);
     if (done.outcome) break;
     connection.reset();
-    if (!reused || round > 0 || !is_stale(done)) co_return as_send_error(done.outcome.error());
+    if (round > 0) co_return of_second_try(done.outcome.error());
+    if (!reused || !is_stale(done)) co_return as_send_error(done.outcome.error());
   }
   HttpResponse response = connection->decoder.take_head();
   response.body = connection->decoder.take_body();

@@ -75,7 +75,7 @@ class HttpServer::Connection {
   }
 
   Task<> answer_all() {
-    while (!server_.draining_) {
+    while (!server_.draining_ && !retired_) {
       decoder_.start();
       const Status got = co_await receive();
       if (!got) {
@@ -90,7 +90,7 @@ class HttpServer::Connection {
       deadline_ = SteadyPoint::max();  // handlers have deadlines of their own
       busy_ = true;
       HttpResponse response = co_await server_.handler_.handle(std::move(request));
-      const bool more = keep_alive && !server_.draining_;
+      const bool more = keep_alive && !server_.draining_ && !retired_;
       const bool sent = co_await answer(std::move(response), head, http10, more);
       hold(0);
       busy_ = false;
@@ -119,6 +119,10 @@ class HttpServer::Connection {
       decoder_.start();  // frees what has arrived of the body
       arrived_.notify_one();
     }
+  }
+  void retire() {
+    retired_ = true;
+    close_if_idle();
   }
   void close_if_idle() {
     if (!busy_ && !decoder_.started()) stream_->close();
@@ -232,6 +236,7 @@ class HttpServer::Connection {
   SteadyPoint deadline_;
   std::size_t held_ = 0;
   bool busy_ = false, streaming_ = false, discarding_ = false, given_up_ = false;
+  bool retired_ = false;
   Wakeup arrived_, consumed_;
 };
 
@@ -324,6 +329,10 @@ void HttpServer::keep_bodies_within_limit() {
         {{"bytes", bodies_}, {"limit", options_.bodies_max}, {"largest", largest->held()}});
     largest->give_up();
   }
+}
+
+void HttpServer::retire_connections() {
+  for (Connection* connection : connections_) connection->retire();
 }
 
 Task<> HttpServer::drain(SteadyPoint deadline) {

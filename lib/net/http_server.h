@@ -43,6 +43,10 @@ class HttpServer {
   /// arrive are answered or `deadline` passes. run() ends the streams.
   Task<> drain(SteadyPoint deadline);
 
+  /// Connections that were accepted before take no more requests: what their clients have shown of
+  /// themselves counts no longer. Requests that have begun to arrive are answered.
+  void retire_connections();
+
   std::size_t connections() const { return connections_.size(); }
   /// The bytes that HttpServerOptions::bodies_max limits.
   std::size_t bodies() const { return bodies_; }

@@ -508,6 +508,26 @@ TEST_F(Http, AStaleConnectionIsRetriedOnceOnAFreshOne) {
   EXPECT_EQ(network->dialled(), 2u);
 }
 
+TEST_F(Http, ASecondTryThatMayNotLeaveDoesNotSayThatTheFirstDidNot) {
+  struct ClosesLater final : SendGate {
+    bool open = true;
+    Status may_send() const override {
+      return open ? ok() : Status(Error(Errc::denied, "too late"));
+    }
+  };
+  start_script({kept, kept}, false);
+  (void)get("/a");
+  world.run_for(1s);
+  ClosesLater gate;
+  auto second = get("/b", {.gate = &gate});
+  world.settle();
+  gate.open = false;
+  scripted[0]->close();
+  world.run_for(1s);
+  EXPECT_EQ(second->code, Errc::unavailable) << "the server may have acted";
+  EXPECT_THAT(second->text, HasSubstr("too late"));
+}
+
 TEST_F(Http, WhatComesUnaskedIsNeverTakenForAnAnswer) {
   start_script({kept, kept}, false);
   (void)get("/a");
@@ -1045,6 +1065,25 @@ TEST_F(Http, draining_answers_a_request_that_has_arrived_in_part) {
   world.run_for(2s);
   EXPECT_THAT(answer, HasSubstr("got first!"));
   EXPECT_TRUE(drained);
+}
+
+TEST_F(Http, ARetiredConnectionAnswersWhatHasBegunAndNoMore) {
+  start();
+  auto slow = get("/slow");
+  (void)get("/a");
+  world.run_for(1s);
+  ASSERT_EQ(server->connections(), 2u);
+  server->retire_connections();
+  world.run_for(1s);
+  EXPECT_EQ(server->connections(), 1u) << "that of the request";
+  world.run_for(10s);
+  EXPECT_EQ(slow->status, 200u);
+  EXPECT_EQ(server->connections(), 0u);
+  EXPECT_EQ(network->dialled(), 2u);
+  auto later = get("/a");
+  world.run_for(1s);
+  EXPECT_EQ(later->status, 200u);
+  EXPECT_EQ(network->dialled(), 3u);
 }
 
 TEST_F(Http, StoppingTheServerEndsEverythingAtOnce) {

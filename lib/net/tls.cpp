@@ -67,8 +67,24 @@ PeerIdentity identity_of(SSL* tls) {
 
 /// The socket of a stream as OpenSSL reads and writes it. OpenSSL's own BIO of a socket writes so
 /// that SIGPIPE may come, and keeps the descriptor's number when the socket was closed.
+///
+/// OpenSSL reads on until it has data. A peer may send what is no data for ever: tickets, updates
+/// of keys. So each step reads so many bytes only, and so many of such messages may come in a row.
+struct Wire {
+  explicit Wire(tcp::socket of) : socket(std::move(of)) {}
+
+  tcp::socket socket;
+  std::size_t left = 0;  ///< bytes that this step may read yet
+  int messages = 0;      ///< since data came last
+  bool interrupted = false;
+
+  static constexpr std::size_t step_max = 64 * 1024;
+  static constexpr int messages_max = 100;
+  bool babbles() const { return messages > messages_max; }
+};
+
 int socket_write(BIO* bio, const char* bytes, int n) {
-  auto& socket = *static_cast<tcp::socket*>(BIO_get_data(bio));
+  auto& socket = static_cast<Wire*>(BIO_get_data(bio))->socket;
   BIO_clear_retry_flags(bio);
   const auto done =
       ::send(socket.native_handle(), bytes, static_cast<std::size_t>(n), MSG_NOSIGNAL);
@@ -77,12 +93,29 @@ int socket_write(BIO* bio, const char* bytes, int n) {
 }
 
 int socket_read(BIO* bio, char* into, int n) {
-  auto& socket = *static_cast<tcp::socket*>(BIO_get_data(bio));
+  Wire& wire = *static_cast<Wire*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
-  const auto done = ::recv(socket.native_handle(), into, static_cast<std::size_t>(n), 0);
+  if (wire.babbles()) {
+    errno = EPROTO;
+    return -1;
+  }
+  wire.interrupted = wire.left == 0;
+  if (wire.interrupted) {
+    BIO_set_retry_read(bio);
+    return -1;
+  }
+  const std::size_t most = std::min(wire.left, static_cast<std::size_t>(n));
+  const auto done = ::recv(wire.socket.native_handle(), into, most, 0);
+  if (done > 0) wire.left -= static_cast<std::size_t>(done);
   if (done < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
   if (done == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   return static_cast<int>(done);
+}
+
+/// OpenSSL's callback for each message.
+void count_message(int sent, int, int type, const void*, std::size_t, SSL*, void* wire) {
+  const bool counts = type == SSL3_RT_HANDSHAKE || type == SSL3_RT_ALERT;
+  if (sent == 0 && counts) ++static_cast<Wire*>(wire)->messages;
 }
 
 long socket_control(BIO* bio, int what, long, void*) {
@@ -118,15 +151,17 @@ class TlsStream final : public ByteStream {
  public:
   /// The server side shakes hands in its first read.
   TlsStream(tcp::socket socket, SSL_CTX* context, bool server)
-      : socket_(std::move(socket)), tls_(SSL_new(context)), greeted_(!server) {
+      : wire_(std::move(socket)), tls_(SSL_new(context)), greeted_(!server) {
     BIO* const bio = tls_ ? BIO_new(socket_method()) : nullptr;
     if (!bio) throw std::bad_alloc();
-    BIO_set_data(bio, &socket_);
+    BIO_set_data(bio, &wire_);
     BIO_set_init(bio, 1);
     SSL_set_bio(tls_.get(), bio, bio);
     server ? SSL_set_accept_state(tls_.get()) : SSL_set_connect_state(tls_.get());
+    SSL_set_msg_callback(tls_.get(), count_message);
+    SSL_set_msg_callback_arg(tls_.get(), &wire_);
     error_code ignored;
-    socket_.native_non_blocking(true, ignored);
+    wire_.socket.native_non_blocking(true, ignored);
   }
 
   /// A connection that was just closed says nothing against its session, as OpenSSL assumes unless
@@ -185,7 +220,9 @@ class TlsStream final : public ByteStream {
       return SSL_read_ex(tls_.get(), into.data(), into.size(), n);
     };
     const std::size_t n = co_await until_done(read, &ec);
+    if (n > 0) wire_.messages = 0;
     if (ec == asio::error::eof || ec == ssl::error::stream_truncated) co_return std::size_t(0);
+    if (wire_.babbles()) co_return babble();
     if (ec) co_return co_await tls_error(ec);
     co_return n;
   }
@@ -200,9 +237,9 @@ class TlsStream final : public ByteStream {
     }
     co_return ok();
   }
-  void close() noexcept override { internal::close(socket_); }
-  void shutdown_write() noexcept override { internal::shutdown_write(socket_); }
-  bool quiet() noexcept override { return internal::quiet(socket_); }
+  void close() noexcept override { internal::close(wire_.socket); }
+  void shutdown_write() noexcept override { internal::shutdown_write(wire_.socket); }
+  bool quiet() noexcept override { return internal::quiet(wire_.socket); }
   PeerIdentity peer() const override { return peer_; }
 
  private:
@@ -214,6 +251,8 @@ class TlsStream final : public ByteStream {
       std::size_t n = 0;
       ERR_clear_error();
       errno = 0;
+      wire_.left = Wire::step_max;
+      wire_.interrupted = false;
       const int outcome = step(&n);
       if (outcome == 1) {
         // A peer that always has more must not keep all others waiting.
@@ -225,17 +264,21 @@ class TlsStream final : public ByteStream {
         *ec = failure(why);
         co_return 0;
       }
+      if (wire_.interrupted) {
+        co_await asio::post(asio::use_awaitable);  // others have their turn
+        continue;
+      }
       in_a_row_ = 0;
       const bool reads = why == SSL_ERROR_WANT_READ;
       const auto what = reads ? tcp::socket::wait_read : tcp::socket::wait_write;
-      std::tie(*ec) = co_await socket_.async_wait(what, as_tls_result);
+      std::tie(*ec) = co_await wire_.socket.async_wait(what, as_tls_result);
       if (*ec) co_return 0;
     }
   }
 
   error_code failure(int why) const {
     const int system = errno;
-    if (!socket_.is_open()) return asio::error::operation_aborted;
+    if (!wire_.socket.is_open()) return asio::error::operation_aborted;
     if (why == SSL_ERROR_ZERO_RETURN) return asio::error::eof;
     const unsigned long first = ERR_get_error();
     if (why == SSL_ERROR_SYSCALL && first == 0) {
@@ -248,13 +291,19 @@ class TlsStream final : public ByteStream {
     return {static_cast<int>(first), asio::error::get_ssl_category()};
   }
 
+  static Error babble() {
+    return Error(Errc::unavailable, "the peer has sent more than " +
+                                        std::to_string(Wire::messages_max) +
+                                        " messages of TLS without any data");
+  }
+
   static int index_of_stream() {
     static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return index;
   }
 
   static constexpr unsigned in_a_row_max = 8;
-  tcp::socket socket_;
+  Wire wire_;
   std::unique_ptr<SSL, internal::FreeWith<SSL_free>> tls_;
   bool greeted_;
   unsigned in_a_row_ = 0;

@@ -12,7 +12,10 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include <array>
+#include <csignal>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -331,6 +334,14 @@ TEST_F(Tls, UselessCredentialsAreNamed) {
   EXPECT_EQ(ask().error().code(), Errc::invalid);
 }
 
+sockaddr_in on_loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
 TEST_F(Tls, NothingOlderThanTls12IsSpoken) {
   auto listener = listen_tls(io.get_executor(), "127.0.0.1", 0, server);
   ASSERT_TRUE(listener);
@@ -346,11 +357,8 @@ TEST_F(Tls, NothingOlderThanTls12IsSpoken) {
       SSL_CTX_set_min_proto_version(context, version);
       SSL_CTX_set_max_proto_version(context, version);
       const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-      sockaddr_in address{};
-      address.sin_family = AF_INET;
-      address.sin_port = htons(port);
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+      const sockaddr_in address = on_loopback(port);
+      EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
       SSL* tls = SSL_new(context);
       SSL_set_fd(tls, fd);
       outcome[version] = SSL_connect(tls);
@@ -365,6 +373,128 @@ TEST_F(Tls, NothingOlderThanTls12IsSpoken) {
   EXPECT_NE(outcome[TLS1_1_VERSION], 1);
   EXPECT_EQ(outcome[TLS1_2_VERSION], 1);
   EXPECT_EQ(outcome[TLS1_3_VERSION], 1);
+}
+
+/// A peer of OpenSSL alone, in a thread of its own, that greets and then says much that is no data.
+class Babbler {
+ public:
+  using Say = std::function<void(SSL*)>;
+  static constexpr int most = 50'000;
+
+  /// As a server, or, with `port`, as a client of that port.
+  Babbler(const KeyPair& pair, std::uint16_t port, Say say)
+      : server_(port == 0), pair_(pair), say_(std::move(say)) {
+    fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = on_loopback(port);
+    socklen_t size = sizeof address;
+    if (server_) {
+      EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&address), size), 0);
+      EXPECT_EQ(::listen(fd_, 1), 0);
+      EXPECT_EQ(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+      port_ = ntohs(address.sin_port);
+    } else {
+      EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    }
+    thread_ = std::thread([this] { run(); });
+  }
+  Babbler(const Babbler&) = delete;
+  ~Babbler() { join(); }
+  std::uint16_t port() const { return port_; }
+  /// How much it could say.
+  int join() {
+    if (thread_.joinable()) thread_.join();
+    return said_;
+  }
+
+ private:
+  void run() {
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+    const int fd = server_ ? ::accept(fd_, nullptr, nullptr) : ::dup(fd_);
+    SSL_CTX* context = SSL_CTX_new(server_ ? TLS_server_method() : TLS_client_method());
+    SSL* tls = SSL_new(context);
+    if (server_) use_pair(tls);
+    SSL_set_fd(tls, fd);
+    const int greeted = server_ ? SSL_accept(tls) : SSL_connect(tls);
+    while (greeted == 1 && said_ < most) {
+      say_(tls);
+      if (SSL_do_handshake(tls) != 1) break;
+      pollfd ended{fd, 0, 0};
+      if (::poll(&ended, 1, 0) != 0) break;  // OpenSSL takes no notice
+      ++said_;
+    }
+    SSL_free(tls);
+    SSL_CTX_free(context);
+    ::close(fd);
+    ::close(fd_);
+  }
+  void use_pair(SSL* tls) const {
+    BIO* const certificate = BIO_new_mem_buf(pair_.certificate_pem.data(), -1);
+    BIO* const key = BIO_new_mem_buf(pair_.key_pem.data(), -1);
+    X509* const x509 = PEM_read_bio_X509(certificate, nullptr, nullptr, nullptr);
+    EVP_PKEY* const secret = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
+    SSL_use_certificate(tls, x509);
+    SSL_use_PrivateKey(tls, secret);
+    X509_free(x509);
+    EVP_PKEY_free(secret);
+    BIO_free(certificate);
+    BIO_free(key);
+  }
+
+  const bool server_;
+  const KeyPair pair_;
+  const Say say_;
+  int fd_ = -1;
+  std::uint16_t port_ = 0;
+  int said_ = 0;
+  std::thread thread_;
+};
+
+TEST_F(Tls, AGreetingMayBeLong) {
+  for (int i = 0; i < 150; ++i) server.certificate_pem += ca.certificate_pem();
+  auto answer = ask();
+  ASSERT_TRUE(answer) << answer.error().what();
+  EXPECT_EQ(answer->status, 200u);
+}
+
+TEST_F(Tls, AServerThatGivesTicketsForEverIsLeft) {
+  Babbler server_of_tickets(server_pair, 0, [](SSL* tls) { SSL_new_session_ticket(tls); });
+  Result<std::size_t> got = Error(Errc::timeout, "did not end");
+  auto body = [&]() -> Task<> {
+    auto dialer = TlsDialer::create(clock, options, std::make_shared<Loopback>());
+    const std::uint16_t at = server_of_tickets.port();
+    auto stream = co_await (*dialer)->dial("127.0.0.1", at, clock.steady() + 10s);
+    EXPECT_TRUE(stream);
+    std::array<char, 16> buffer{};
+    if (stream) got = co_await (*stream)->read_some(buffer);
+  };
+  TaskScope scope(io.get_executor());
+  scope.spawn("client", body());
+  io.run();
+  EXPECT_LT(server_of_tickets.join(), Babbler::most);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code(), Errc::unavailable);
+  EXPECT_THAT(got.error().what(), HasSubstr("messages of TLS without any data"));
+}
+
+TEST_F(Tls, AClientThatChangesItsKeysForEverIsLeft) {
+  auto listener = listen_tls(io.get_executor(), "127.0.0.1", 0, server);
+  ASSERT_TRUE(listener);
+  Babbler client({}, (*listener)->port(),
+                 [](SSL* tls) { SSL_key_update(tls, SSL_KEY_UPDATE_NOT_REQUESTED); });
+  Result<std::size_t> got = Error(Errc::timeout, "did not end");
+  auto body = [&]() -> Task<> {
+    auto stream = co_await (*listener)->accept();
+    std::array<char, 16> buffer{};
+    if (stream) got = co_await (*stream)->read_some(buffer);
+  };
+  TaskScope scope(io.get_executor());
+  scope.spawn("server", body());
+  io.run();
+  EXPECT_LT(client.join(), Babbler::most);
+  EXPECT_FALSE(got);
 }
 
 TEST_F(Tls, NoServerListeningIsUnavailable) {

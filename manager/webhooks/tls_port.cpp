@@ -14,10 +14,17 @@ TlsPort::TlsPort(TaskScope& scope, Clock& clock, Log log, TlsPortConfig config,
       options_(options) {}
 
 Status TlsPort::offer(const net::TlsServerOptions& tls) {
-  if (listener_) return listener_->reload(tls);
+  if (listener_) {
+    const Status taken = listener_->reload(tls);
+    if (taken && std::exchange(client_ca_pem_, tls.client_ca_pem) != tls.client_ca_pem) {
+      server_->retire_connections();
+    }
+    return taken;
+  }
   auto listener = net::listen_tls(scope_.executor(), config_.host, config_.port, tls);
   if (!listener) return listener.error().within(config_.field);
   listener_ = listener->get();
+  client_ca_pem_ = tls.client_ca_pem;
   server_ = std::make_unique<net::HttpServer>(scope_.executor(), clock_, std::move(*listener),
                                               handler_, options_, log_);
   scope_.spawn(config_.what, server_->run());

@@ -17,7 +17,8 @@ struct TlsPortConfig {
 };
 
 /// Where one handler is served over HTTPS. The port opens with the first certificate and stays
-/// open; later certificates are for later connections.
+/// open; later certificates are for later connections. Other authorities for client certificates
+/// end the connections that there are.
 class TlsPort {
  public:
   /// `handler` and `scope` outlive this; the scope runs the server.
@@ -40,6 +41,7 @@ class TlsPort {
   net::HttpHandler& handler_;
   net::HttpServerOptions options_;
   net::TlsListener* listener_ = nullptr;  // the server owns it
+  std::string client_ca_pem_;             // that it has
   std::unique_ptr<net::HttpServer> server_;
 };
 

@@ -93,6 +93,27 @@ TEST_F(AutomatedQuotas, AShortLossOfAWorkerTakesNothingAway) {
   EXPECT_EQ(quota(), "cpu 7");
 }
 
+TEST_F(AutomatedQuotas, OtherCredentialsOfAWorkerTakeNothingAway) {
+  start({"east", "west"});
+  give("east", "3");
+  give("west", "4");
+  ask();
+  ASSERT_EQ(quota(), "cpu 7");
+  settle(20min);
+  ASSERT_TRUE(cluster_.remove(api::Secret::resource, {"kueue-system", "east"}));
+  settle(5s);
+  EXPECT_EQ(quota(), "cpu 7") << "it has none for a moment";
+  network_.faults("east").partitioned = true;
+  apply(TestConnector::member_yaml("east"));
+  settle(5min);
+  EXPECT_EQ(quota(), "cpu 7") << "the new connection has heard nothing yet";
+  settle(15min);
+  EXPECT_EQ(quota(), "cpu 4") << "it is given up";
+  network_.faults("east").partitioned = false;
+  settle(10min);
+  EXPECT_EQ(quota(), "cpu 7");
+}
+
 TEST_F(AutomatedQuotas, AManagerThatStartsWaitsForItsWorkers) {
   start({"east", "west"});
   give("east", "3");

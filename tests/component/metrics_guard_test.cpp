@@ -101,6 +101,17 @@ TEST_F(MetricsGuarded, a_flood_of_unknown_tokens_costs_ten_questions_a_second) {
   EXPECT_EQ(questions(), 31) << "it may be one by now";
 }
 
+TEST_F(MetricsGuarded, a_flood_of_unknown_tokens_keeps_no_reader_out) {
+  let_limited_read();
+  ASSERT_EQ(status(TestCluster::limited_token), 200u);
+  int n = 0;
+  for (int i = 0; i < 20; ++i) {
+    for (int j = 0; j < 200; ++j) status("made-up-" + std::to_string(n++));
+    EXPECT_EQ(status(TestCluster::limited_token), 200u) << i * 10 << " s";
+    world_.run_for(10s);
+  }
+}
+
 /// Says whose the token was, and that it is not valid.
 struct TellsOfEndedTokens final : net::HttpHandler {
   Task<net::HttpResponse> handle(net::HttpRequest) override {

@@ -244,34 +244,43 @@ TEST_F(SlowWrites, APreemptionThatIsRefusedEachTimeIsNotRepeatedWithoutPause) {
   until("stopped", [&] { return !started("victim"); });
 }
 
-TEST_F(SlowWrites, AReservationThatArrivesLateGivesNoQuotaTwice) {
+/// What becomes of the writes after the one that arrives late.
+class LateReservation : public SlowWrites, public testing::WithParamInterface<unsigned> {};
+
+TEST_P(LateReservation, GivesNoQuotaTwice) {
   start();
   // The first one hangs on its way.
   std::optional<net::HttpRequest> late;
-  manager_->faults().concerns = [&](const net::HttpRequest& request) {
+  kube::NetworkFaults& faults = manager_->faults();
+  faults.concerns = [&](const net::HttpRequest& request) {
     const bool reserves = request.method == "PATCH" &&
                           request.target.find("/workloads/job-j") != std::string::npos &&
                           request.body.find("podSetAssignments") != std::string::npos;
-    if (late || !reserves) return false;
-    late = request;
-    return true;
+    faults.hang_before = late ? 0 : 1;
+    faults.refused = late && GetParam() > 0 ? 1 : 0;
+    faults.refused_with = GetParam();
+    if (reserves && !late) late = request;
+    return reserves;
   };
-  manager_->faults().hang_before = 1;
   apply(job_yaml("j", 4));
   until("it is written", [&] { return late.has_value(); });
   submit_urgent("main");
+  settle(GetParam() > 0 ? 90s : 0s);
   const auto has_quota = [&](const api::ObjectKey& name) {
     const auto found = cluster_.get<api::Workload>(name);
     return found && api::is_true(found->status.conditions, "QuotaReserved");
   };
   const api::ObjectKey first = workload_of("j")->metadata.key();
-  until("one of them has it", [&] { return has_quota(first) || has_quota(key("urgent")); });
+  if (GetParam() == 0) {
+    until("one of them has it", [&] { return has_quota(first) || has_quota(key("urgent")); });
+  }
   const auto sent = run(world_, cluster_.sender().send(*late, {}));
   ASSERT_TRUE(sent) << sent.error().what();
   settle();
   const int reserved = has_quota(first) + has_quota(key("urgent"));
   EXPECT_EQ(reserved, 1) << "the quota is for one of them";
 }
+INSTANTIATE_TEST_SUITE_P(, LateReservation, testing::Values(0, 422, 500));
 
 TEST_F(SlowWrites, AWaitingWorkloadThatWasDeletedWhileItsWatchIsSilentIsGoneOnceTheApiSaysSo) {
   start();

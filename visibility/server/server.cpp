@@ -58,6 +58,8 @@ Task<Status> VisibilityServer::follow() {
   if (proxy_ == *proxy) co_return ok();
   const Status changed = listener_ == nullptr ? open(*proxy) : listener_->reload(tls_of(*proxy));
   if (!changed) co_return changed;
+  // What came over the former ones was from whom the former authority trusts.
+  server_->retire_connections();
   proxy_ = *proxy;
   handler_.trust(std::move(*proxy));
   co_return ok();

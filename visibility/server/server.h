@@ -26,6 +26,9 @@ class VisibilityServer {
 
   /// Runs until cancelled.
   Task<> run();
+  /// Reads whom to trust. Opens the port when it is the first time, and ends the connections that
+  /// there are when it is others than before. run() does it each minute.
+  Task<Status> follow();
   /// Another certificate for later connections. On an error the old one stays.
   Status present(const std::string& certificate_pem, const std::string& key_pem);
   /// 0 until the port is open.
@@ -33,8 +36,6 @@ class VisibilityServer {
 
  private:
   Task<> follow_on();
-  /// Reads the ConfigMap; opens the port when it is the first time.
-  Task<Status> follow();
   Status open(const FrontProxy& proxy);
   net::TlsServerOptions tls_of(const FrontProxy& proxy) const;
 

@@ -93,19 +93,24 @@ class VisibilityOverHttps : public testing::Test {
     certificate = *pair;
   }
 
-  Task<> exchange(std::vector<net::HttpRequest> requests,
-                  std::vector<Result<net::HttpResponse>>* answers) {
+  Task<std::unique_ptr<net::HttpClient>> connected() {
     while (server->port() == 0) co_await asio::post(io, asio::use_awaitable);
     net::TlsClientOptions options;
     options.ca_pem = servers.certificate_pem();
     options.certificate_pem = certificate.certificate_pem;
     options.key_pem = certificate.key_pem;
     const auto dialer = net::TlsDialer::create(clock, options);
-    net::HttpClient http(io.get_executor(), clock, *dialer, "127.0.0.1", server->port());
+    co_return std::make_unique<net::HttpClient>(io.get_executor(), clock, *dialer, "127.0.0.1",
+                                                server->port());
+  }
+
+  Task<> exchange(std::vector<net::HttpRequest> requests,
+                  std::vector<Result<net::HttpResponse>>* answers) {
+    const auto http = co_await connected();
     for (net::HttpRequest& request : requests) {
       net::SendOptions send;
       send.deadline = clock.steady() + 10s;
-      answers->push_back(co_await http.send(std::move(request), send));
+      answers->push_back(co_await http->send(std::move(request), send));
     }
   }
 
@@ -191,6 +196,28 @@ TEST_F(VisibilityOverHttps, HeadersOfAClientThatIsNoApiServerAreNotBelieved) {
 TEST_F(VisibilityOverHttps, ACertificateOfAnotherAuthorityEndsTheConnection) {
   present(others, "front-proxy");
   EXPECT_EQ(status_of(as("root")), 0u);
+}
+
+TEST_F(VisibilityOverHttps, WhatAFormerAuthorityHasSignedCountsNoLonger) {
+  std::vector<Result<net::HttpResponse>> answers;
+  bool done = false;
+  auto body = [&]() -> Task<> {
+    const auto http = co_await connected();
+    answers.push_back(co_await http->send(as("root", "/apis"), {}));
+    cluster.ca_pem = others.certificate_pem();
+    EXPECT_TRUE(co_await server->follow());
+    answers.push_back(co_await http->send(as("root", "/apis"), {}));
+    done = true;
+  };
+  scope.spawn("server", server->run());
+  scope.spawn("client", body());
+  while (!done) io.run_one();
+  ASSERT_TRUE(answers[0]);
+  EXPECT_EQ(answers[0]->status, 200u);
+  EXPECT_FALSE(answers[1]) << answers[1]->status;
+  started = true;
+  present(others, "front-proxy");
+  EXPECT_EQ(status_of(as("root", "/apis")), 200u);
 }
 
 TEST_F(VisibilityOverHttps, WhatCannotBeAskedIsNotAllowed) {
