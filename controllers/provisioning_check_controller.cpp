@@ -145,12 +145,23 @@ Task<Status> ProvisioningCheckController::reconcile_check(std::string name) {
   co_return co_await local_.write_status(local_.checks, std::move(before), std::move(after));
 }
 
-std::shared_ptr<const api::ProvisioningRequestConfig> ProvisioningCheckController::config_of(
+std::optional<api::ObjectKey> ProvisioningCheckController::config_name_of(
     const std::string& check) const {
   const auto found = local_.checks.get(api::ObjectKey(check));
-  if (!found) return nullptr;
+  if (!found) return std::nullopt;
   const Result<std::string> name = lifecycle::provisioning_config_name(found->spec);
-  return name ? configs_.get(api::ObjectKey(*name)) : nullptr;
+  return name ? std::optional(api::ObjectKey(*name)) : std::nullopt;
+}
+
+std::shared_ptr<const api::ProvisioningRequestConfig> ProvisioningCheckController::config_of(
+    const std::string& check) const {
+  const auto name = config_name_of(check);
+  return name ? configs_.get(*name) : nullptr;
+}
+
+bool ProvisioningCheckController::config_unreadable(const std::string& check) const {
+  const auto name = config_name_of(check);
+  return name && configs_.unreadable(*name);
 }
 
 lifecycle::ProvisioningView ProvisioningCheckController::view(
@@ -158,7 +169,8 @@ lifecycle::ProvisioningView ProvisioningCheckController::view(
   lifecycle::ProvisioningView view;
   view.cleanup_on_eviction = config_.cleanup_on_eviction;
   for (const api::AdmissionCheckState& state : workload->status.admission_checks) {
-    if (ours_.contains(state.name)) view.checks.push_back({state.name, config_of(state.name)});
+    if (!ours_.contains(state.name)) continue;
+    view.checks.push_back({state.name, config_of(state.name), config_unreadable(state.name)});
   }
   view.requests = requests_.by_index(by_workload, workload->metadata.uid);
   view.workload = std::move(workload);

@@ -11,6 +11,7 @@
 #include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
 #include "lib/api/eviction_record.h"
+#include "lib/api/execution.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/api/placements.h"
@@ -163,6 +164,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
     view.told = c->reason;
   }
   view.admitted = api::is_true(status.conditions, conditions::admitted);
+  view.may_run_until = api::may_run_until(workload.spec, status);
   view.other_checks_ready = other_checks_ready(hub, status, mine);
   for (const api::AdmissionCheckState& check : status.admission_checks) {
     if (&check == mine) continue;
@@ -376,17 +378,28 @@ bool never_ran(const api::WorkloadStatus& status, const api::AdmissionCheckState
 
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
                                                  const api::WorkloadStatus& status) {
+  // Better ones first: when the check was exchanged meanwhile, the one that sent the workload to
+  // its worker counts. It may be gone by now; then it is one of those that let the workload be
+  // admitted.
+  enum Rank { sent, may_have_sent, ours, may_be_ours, none };
   const bool recorded = status.cluster_name.has_value();
+  const bool admitted = api::is_true(status.conditions, conditions::admitted);
+  const auto rank = [&](const api::AdmissionCheckState& state) {
+    const bool ready = recorded && state.state == api::CheckState::Ready;
+    if (const auto check = hub.admission_check(state.name)) {
+      if (check->spec.controller_name != api::multikueue_controller_name) return none;
+      return ready ? sent : ours;
+    }
+    if (!recorded) return none;
+    return ready && admitted ? may_have_sent : may_be_ours;
+  };
   const api::AdmissionCheckState* found = nullptr;
+  Rank best = none;
   for (const api::AdmissionCheckState& state : status.admission_checks) {
-    const auto check = hub.admission_check(state.name);
-    // A workload that runs on a worker was sent there by a check, which may be gone by now.
-    const bool ours =
-        check ? check->spec.controller_name == api::multikueue_controller_name : recorded;
-    if (!ours) continue;
-    // When the check was exchanged meanwhile, the one that sent the workload counts.
-    if (recorded && state.state == api::CheckState::Ready) return &state;
-    if (!found) found = &state;
+    const Rank its = rank(state);
+    if (its >= best) continue;
+    best = its;
+    found = &state;
   }
   return found;
 }

@@ -425,9 +425,12 @@ Plan reject_overlong(Plan plan, const std::string& name) {
 }
 
 /// The worker has taken the Job back. The hub ends one that ran for too long by itself, a moment
-/// later.
-Plan remote_evicted(Plan plan, const std::string& name, const RemoteCopy& copy, TimePoint now) {
-  if (copy.out_of_time) {
+/// later. By the hub's count it may have run for less: the worker admitted it long before the hub
+/// heard of that, or has a clock that is wrong.
+Plan remote_evicted(Plan plan, const LocalView& local, const RemoteCopy& copy, TimePoint now) {
+  const std::string& name = local.cluster_name;
+  const bool may_run_on = local.may_run_until && *local.may_run_until > now + own_limit_within;
+  if (copy.out_of_time && !may_run_on) {
     const Duration left = *copy.out_of_time + own_limit_within - now;
     // A clock of the worker that is ahead says nothing of when.
     if (left > Duration(0) && left <= own_limit_within) {
@@ -620,7 +623,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
                      true);
   }
   // 8f. The copy is evicted.
-  if (copy.evicted) return remote_evicted(std::move(plan), name, copy, now);
+  if (copy.evicted) return remote_evicted(std::move(plan), g.local, copy, now);
   // 8g. The copy has drifted from the hub's Workload.
   if (copy.drift == Drift::other) {
     remove(&plan, name, v);

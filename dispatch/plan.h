@@ -62,6 +62,8 @@ struct LocalView {
   /// over, and when this one has a place itself.
   std::string place_of_replaced;
   bool admitted = false;  ///< Admitted is True, whatever checks were added since
+  /// Until when an admitted one with a maximum execution time may run, as the hub counts.
+  std::optional<TimePoint> may_run_until;
   /// The hub's Job has ended, so this Workload is about to be Finished.
   bool job_over = false;
   bool evicted = false;  ///< Evicted is True

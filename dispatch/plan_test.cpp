@@ -1351,6 +1351,11 @@ TEST(Plan, AJobThatRanForTooLongOnItsWorkerIsNotSentAgain) {
       "check Rejected (The job exceeded its maximum execution time on worker cluster \"a\")";
   EXPECT_EQ(describe(plan(given, now + 6s, {})), rejected);
   EXPECT_EQ(describe(plan(given, now - 5s, {})), rejected) << "its clock is ahead";
+  const Given early = Given{given}.with([](Given& g) { g.local.may_run_until = now + 11s; });
+  EXPECT_EQ(describe(plan(early, now, {})),
+            "check Retry (Workload evicted on worker cluster: \"a\", resetting for re-admission)")
+      << "by the hub's count it has time left";
+  EXPECT_EQ(describe(plan(early, now + 6s, {})), rejected);
   const Given former = larger_slice().admitted("a", 1s).with(
       [](Given& g) { g.clusters["a"].job_out_of_time = now - 4s; });
   EXPECT_EQ(describe(plan(former, now, {})), rejected) << "under the former size";

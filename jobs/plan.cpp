@@ -283,13 +283,25 @@ std::optional<JobAction> tell_end(const JobView& view) {
   return FinishWorkload{workload, reason, end->message};
 }
 
+/// What keeps the job may do so for long: an eviction is carried out meanwhile.
+std::vector<JobAction> give_way(const JobView& view) {
+  std::vector<JobAction> out;
+  for (const WorkloadPtr& workload : view.owned) {
+    const bool leaves = api::is_true(workload->status.conditions, evicted);
+    if (!leaves || !has_reservation(*workload) || is_finished(*workload)) continue;
+    if (auto step = evicted_workload(view, workload)) out.push_back(std::move(*step));
+  }
+  return out;
+}
+
 /// nullopt for a job that is kept and has ended: its Workload learns how.
 std::optional<std::vector<JobAction>> deleted_job(const JobView& view) {
   auto letting_go = let_go(view.job);
   if (!letting_go) {
     if (auto action = tell_end(view)) return std::vector<JobAction>{std::move(*action)};
     auto ends = finish_all(view);
-    return ends.empty() ? release_all(view) : ends;
+    if (ends.empty()) ends = release_all(view);
+    return ends.empty() ? give_way(view) : ends;
   }
   if (view.job->active()) return std::vector<JobAction>();
   if (view.job->finished()) return std::nullopt;

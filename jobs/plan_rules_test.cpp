@@ -157,6 +157,14 @@ TEST(DeletedJob, GivesItsQuotaBackWhenNothingRuns) {
   JobView hub = of("{}");
   hub.dispatched = true;
   EXPECT_EQ(plan(hub, admitted()), "release workload " + name);
+  api::Workload evicted = admitted();
+  evicted.metadata.finalizers.clear();
+  EXPECT_EQ(plan(hub, evicted), "");
+  put(&evicted, api::conditions::evicted, true, "Preempted");
+  EXPECT_EQ(plan(hub, evicted), "drop reservation");
+  hub.may_run_on_worker = true;
+  EXPECT_EQ(plan(hub, evicted), "") << "it still runs there";
+  EXPECT_EQ(plan(of(running, false), evicted), "stop job, more to come (m)");
 }
 
 TEST(DeletedJob, OfAHubTellsHowItEndedBeforeItGoes) {

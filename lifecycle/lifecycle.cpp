@@ -8,6 +8,7 @@
 #include "lib/api/origin.h"
 #include "lib/api/own_names.h"
 #include "lib/api/pods_ready.h"
+#include "lib/base/contains.h"
 #include "lifecycle/unadmitted.h"
 
 #include <algorithm>
@@ -71,8 +72,9 @@ void flip(Draft* d, std::string_view type) {
 
 /// Makes the list of checks exactly `required`; known states are kept. While the workload runs on
 /// the worker that one of the checks has found, that check stays, too: it alone can take the
-/// workload back.
-void sync_checks(Draft* d, const std::vector<std::string>& required) {
+/// workload back. It is one of `kept`.
+void sync_checks(Draft* d, const std::vector<std::string>& required,
+                 const std::vector<std::string>& kept) {
   std::vector<api::AdmissionCheckState> wanted;
   for (const std::string& name : required) {
     if (const api::AdmissionCheckState* known = api::find_check(d->status, name)) {
@@ -85,8 +87,7 @@ void sync_checks(Draft* d, const std::vector<std::string>& required) {
     wanted.push_back(std::move(fresh));
   }
   for (const api::AdmissionCheckState& known : d->status.admission_checks) {
-    const bool asked = std::find(required.begin(), required.end(), known.name) != required.end();
-    if (d->status.cluster_name && !asked) wanted.push_back(known);
+    if (contains(kept, known.name)) wanted.push_back(known);
   }
   d->status.admission_checks = std::move(wanted);
 }
@@ -347,15 +348,14 @@ void deactivate(Draft* d) {
 
 /// The workload ran as long as it may, over all its attempts.
 void limit_execution(Draft* d) {
-  const auto& limit = d->workload.spec.maximum_execution_time_seconds;
-  if (!limit || !says_admitted(d->status)) return;
-  const api::Condition* admitted = api::find_condition(d->status.conditions, conditions::admitted);
-  const std::chrono::seconds past(d->status.accumulated_past_execution_time_seconds.value_or(0));
-  const TimePoint end = admitted->last_transition_time + std::chrono::seconds(*limit) - past;
-  if (end > d->now) return look_again(d, end - d->now);
+  const auto end = api::may_run_until(d->workload.spec, d->status);
+  if (!end) return;
+  if (*end > d->now) return look_again(d, *end - d->now);
   d->status.accumulated_past_execution_time_seconds.reset();
   d->out.notes.push_back({true, std::string(reasons::maximum_execution_time_exceeded),
-                          "The maximum execution time (" + std::to_string(*limit) + "s) exceeded"});
+                          "The maximum execution time (" +
+                              std::to_string(*d->workload.spec.maximum_execution_time_seconds) +
+                              "s) exceeded"});
   set(d, conditions::deactivation_target, true, reasons::maximum_execution_time_exceeded,
       "exceeding the maximum execution time");
 }
@@ -509,7 +509,7 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   // without checks, the reservation's own write sets them. A queue that does not exist has no say
   // about checks.
   const bool sync = reserved || !w.status.admission_checks.empty();
-  if (sync && view.cluster_queue.exists) sync_checks(d, view.required_checks);
+  if (sync && view.cluster_queue.exists) sync_checks(d, view.required_checks, view.kept_checks);
   // 7. Evicted and stopping: only the job can end this.
   if (reserved && says_evicted(w.status)) return;
   if (obey_rejection(d)) return;
@@ -588,7 +588,7 @@ api::WorkloadStatus reserve(const api::Workload& workload, Reservation reservati
     flip(&draft, type);
   }
   end_dispatch(&draft, reasons::racing, "Worker clusters are asked to admit the workload");
-  sync_checks(&draft, reservation.checks);
+  sync_checks(&draft, reservation.checks, {});
   sync_admitted(&draft);
   if (reservation.wait_for_pods_ready && workload.metadata.controller()) {
     api::set_pods_ready(&status, workload.metadata.generation, api::PodsReadiness::wait_for_start,

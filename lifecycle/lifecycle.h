@@ -40,6 +40,9 @@ struct LifecycleView {
   /// Names of the admission checks that the workload needs now, sorted; see
   /// admission::StatusReader::required_checks().
   std::vector<std::string> required_checks;
+  /// Of those that it has and does not need any more: which may have found the worker that it runs
+  /// on.
+  std::vector<std::string> kept_checks;
   /// It is a slice that replaces one which was evicted, and nothing runs on that quota any more.
   bool replaces_stopped = false;
   /// The reason for which a workload of the same class did not fit, when this one is parked for it;

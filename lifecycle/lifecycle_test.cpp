@@ -515,13 +515,13 @@ TEST(Lifecycle_, ChecksAreKeptInOrderWithWhatIsKnown) {
 
 TEST(Lifecycle_, AWorkloadOnAWorkerKeepsTheCheckThatSentItThere) {
   api::Workload w = with_check(admitted(), api::CheckState::Ready);
-  w.status.cluster_name = "east";
-  settle_in(&w, open_queues({"aa"}));
+  LifecycleView view = open_queues({"aa"});
+  view.kept_checks = {"mk"};
+  settle_in(&w, view);
   ASSERT_EQ(w.status.admission_checks.size(), 2U);
   EXPECT_EQ(w.status.admission_checks[0].name, "aa");
   EXPECT_EQ(w.status.admission_checks[1].name, "mk");
-  EXPECT_FALSE(settle_in(&w, open_queues({"aa"})).status);
-  w.status.cluster_name.reset();
+  EXPECT_FALSE(settle_in(&w, view).status);
   settle_in(&w, open_queues({"aa"}));
   EXPECT_EQ(w.status.admission_checks.size(), 1U);
 }

@@ -176,7 +176,7 @@ std::vector<api::PodSetUpdate> updates_of(const std::vector<ProvisionedPods>& po
 class CheckPlanner {
  public:
   CheckPlanner(const ProvisioningView& view, const ProvisioningCheck& check, TimePoint now)
-      : workload_(*view.workload), check_(check), now_(now) {
+      : workload_(*view.workload), requests_(view.requests), check_(check), now_(now) {
     before_ = *api::find_check(workload_.status, check.name);
     state_ = before_;
     for (const RequestPtr& request : view.requests) consider(request);
@@ -184,6 +184,12 @@ class CheckPlanner {
 
   Status plan(ProvisioningPlan* out) {
     if (!check_.config) {
+      // What runs goes on with the nodes that it has.
+      const bool runs = is_admitted(workload_) && state_.state == api::CheckState::Ready;
+      if (runs || check_.config_unreadable) {
+        keep_all(out);
+        return ok();
+      }
       state_.state = api::CheckState::Pending;
       state_.message = "the check is not active";
       report(out);
@@ -222,6 +228,13 @@ class CheckPlanner {
     if (attempt <= attempt_ || !follows(*request, check_.config->spec)) return;
     current_ = request;
     attempt_ = attempt;
+  }
+
+  void keep_all(ProvisioningPlan* out) const {
+    for (const RequestPtr& request : requests_) {
+      const bool mine = attempt_of(*request, workload_.metadata.name, check_.name) > 0;
+      if (mine && !request->metadata.deleting()) out->current.push_back(request);
+    }
   }
 
   bool earlier_attempt() const { return attempt_ <= retries(); }
@@ -329,6 +342,7 @@ class CheckPlanner {
   }
 
   const api::Workload& workload_;
+  const std::vector<RequestPtr>& requests_;
   const ProvisioningCheck& check_;
   TimePoint now_;
   api::AdmissionCheckState before_;

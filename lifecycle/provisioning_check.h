@@ -30,6 +30,7 @@ using RequestPtr = std::shared_ptr<const api::ProvisioningRequest>;
 struct ProvisioningCheck {
   std::string name;
   std::shared_ptr<const api::ProvisioningRequestConfig> config;  ///< null: it cannot be used
+  bool config_unreadable = false;  ///< there is one that cannot be decoded
 };
 
 struct ProvisioningView {

@@ -53,9 +53,10 @@ status:
   ProvisioningView view() const {
     ProvisioningView view;
     view.workload = std::make_shared<const api::Workload>(workload_);
-    view.checks = {{"prov", has_config_
-                                ? std::make_shared<const api::ProvisioningRequestConfig>(config_)
-                                : nullptr}};
+    view.checks = {
+        {"prov",
+         has_config_ ? std::make_shared<const api::ProvisioningRequestConfig>(config_) : nullptr,
+         config_unreadable_}};
     for (const auto& request : requests_) {
       view.requests.push_back(std::make_shared<const api::ProvisioningRequest>(request));
     }
@@ -110,6 +111,7 @@ status:
   api::ProvisioningRequestConfig config_;
   std::vector<api::ProvisioningRequest> requests_;
   bool has_config_ = true;
+  bool config_unreadable_ = false;
   bool cleanup_ = true;
 };
 
@@ -297,6 +299,26 @@ TEST_F(Provisioning, EvictedAndFinishedWorkloadsNeedNone) {
 TEST_F(Provisioning, WithoutAConfigTheCheckIsNotActive) {
   has_config_ = false;
   EXPECT_EQ(outcome(), "Pending: the check is not active");
+  EXPECT_THAT(created(), IsEmpty());
+}
+
+TEST_F(Provisioning, WhatRunsKeepsItsRequestWhenTheConfigIsGone) {
+  has_config_ = false;
+  request(1, {"Provisioned"});
+  EXPECT_THAT(plan().remove, SizeIs(1)) << "it waits";
+  state().state = api::CheckState::Ready;
+  EXPECT_THAT(plan().remove, SizeIs(1));
+  condition(api::conditions::admitted);
+  EXPECT_EQ(outcome(), "same");
+  EXPECT_THAT(plan().remove, IsEmpty());
+}
+
+TEST_F(Provisioning, AConfigThatCannotBeReadChangesNothing) {
+  has_config_ = false;
+  config_unreadable_ = true;
+  request(1, {"Failed"});
+  EXPECT_EQ(outcome(), "same");
+  EXPECT_THAT(plan().remove, IsEmpty());
   EXPECT_THAT(created(), IsEmpty());
 }
 

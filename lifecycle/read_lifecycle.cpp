@@ -2,6 +2,10 @@
 
 #include "jobs/elastic.h"
 #include "jobs/read_job.h"
+#include "lib/api/names.h"
+#include "lib/base/contains.h"
+
+#include <algorithm>
 
 namespace regatta::lifecycle {
 namespace {
@@ -15,6 +19,30 @@ bool replaces_stopped(const jobs::Lookup& objects, const api::Workload& workload
   // What runs on a worker is not told by the job here.
   const jobs::JobPtr job = jobs::owner_of(objects, workload);
   return job && job->suspended() && !job->active() && !replaced->status.cluster_name;
+}
+
+std::vector<std::string> kept_checks(const jobs::Lookup& objects, const api::WorkloadStatus& status,
+                                     const std::vector<std::string>& required) {
+  std::vector<std::string> kept;
+  if (!status.cluster_name) return kept;
+  const auto finds_workers = [](const auto& check) {
+    return check && check->spec.controller_name == api::multikueue_controller_name;
+  };
+  const bool others_do = std::any_of(
+      required.begin(), required.end(),
+      [&](const std::string& name) { return finds_workers(objects.admission_check(name)); });
+  const bool admitted = api::is_true(status.conditions, api::conditions::admitted);
+  for (const api::AdmissionCheckState& state : status.admission_checks) {
+    if (contains(required, state.name)) continue;
+    const auto check = objects.admission_check(state.name);
+    // Of a check that is gone it is not known. It was Ready when the worker was found, and the
+    // workload was admitted then.
+    const bool found_it =
+        check ? finds_workers(check) && state.state != api::CheckState::Pending : admitted;
+    const bool may_have = check ? finds_workers(check) : true;
+    if (found_it || (may_have && !others_do)) kept.push_back(state.name);
+  }
+  return kept;
 }
 
 }  // namespace
@@ -36,6 +64,7 @@ LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::Statu
   view.replaces_stopped = replaces_stopped(objects, workload);
   view.bypassed = admission.bypassed(workload.metadata.key());
   view.required_checks = admission.required_checks(workload);
+  view.kept_checks = kept_checks(objects, workload.status, view.required_checks);
   return view;
 }
 

@@ -40,6 +40,14 @@ bool end_admission(WorkloadStatus* status, std::int64_t generation, TimePoint no
                        now);
 }
 
+std::optional<TimePoint> may_run_until(const WorkloadSpec& spec, const WorkloadStatus& status) {
+  const auto& limit = spec.maximum_execution_time_seconds;
+  const Condition* admitted = find_condition(status.conditions, conditions::admitted);
+  if (!limit || !admitted || admitted->status != ConditionStatus::True) return std::nullopt;
+  const std::chrono::seconds past(status.accumulated_past_execution_time_seconds.value_or(0));
+  return admitted->last_transition_time + std::chrono::seconds(*limit) - past;
+}
+
 void inherit_execution(WorkloadStatus* status, const WorkloadStatus& replaced, TimePoint now) {
   WorkloadStatus counted = replaced;
   count_execution(counted, now);

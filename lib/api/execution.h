@@ -9,6 +9,9 @@ namespace regatta::api {
 /// Returns whether anything changed.
 bool end_admission(WorkloadStatus* status, std::int64_t generation, TimePoint now);
 
+/// Until when an admitted workload with a maximum execution time may run; nullopt for others.
+std::optional<TimePoint> may_run_until(const WorkloadSpec& spec, const WorkloadStatus& status);
+
 /// A larger slice of an elastic job goes on with the seconds for which the one that it replaces was
 /// admitted.
 void inherit_execution(WorkloadStatus* status, const WorkloadStatus& replaced, TimePoint now);

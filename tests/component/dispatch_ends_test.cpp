@@ -79,6 +79,31 @@ class DispatchEnds : public Federation {
   }
 };
 
+/// A worker counts from when it has admitted the copy.
+TEST_F(DispatchEnds, AJobEndsForItsTimeOnlyByTheCountOfTheHub) {
+  start_all({"east"});
+  std::string yaml = lasting_job_yaml("j");
+  const std::string labels = "kueue.x-k8s.io/queue-name: main";
+  yaml.insert(yaml.find(labels) + labels.size(), ", kueue.x-k8s.io/max-exec-time-seconds: \"900\"");
+  network_.faults("east").half_open_watch = 1;
+  apply(yaml);
+  TestCluster& there = worker("east");
+  until("the worker has admitted it", [&] {
+    const auto copies = there.list<api::Workload>("default");
+    return !copies.empty() && api::is_true(copies.front().status.conditions, "Admitted");
+  });
+  const SteadyPoint admitted = world_.steady();
+  network_.faults("east").half_open_watch = 0;
+  const auto active = [&] { return job("j").status.active == 1; };
+  until("the hub has heard of it", active, 600s);
+  const Duration unheard = world_.steady() - admitted;
+  ASSERT_GT(unheard, 60s);
+  settle(910s - unheard);
+  EXPECT_TRUE(workload_of("j")->spec.active) << "it has time left";
+  until("it runs again", active, 60s);
+  until("its time is over", [&] { return !workload_of("j")->spec.active; }, unheard + 60s);
+}
+
 TEST_F(DispatchEnds, AnEndThatBothJobsHaveLostIsToldByTheWorkload) {
   run_one();
   // As if both API servers had been restored, and a write of the last hub had come after that.

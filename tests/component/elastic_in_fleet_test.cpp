@@ -153,6 +153,84 @@ TEST_F(ElasticJobsInFleet, GoesOnAsItIsUntilTheWorkerHasRoom) {
               HasSubstr("True Dispatched"));
 }
 
+class GrowsWhileChecksChange : public ElasticJobsInFleet {
+ protected:
+  void ask_for(const std::string& checks) {
+    ASSERT_TRUE(cluster_.patch(
+        api::ClusterQueue::resource, api::ObjectKey("cq"),
+        R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[)" + checks + "]}}}"));
+  }
+  static std::string check_yaml(const std::string& name) {
+    return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: " + name +
+           "}\nspec: {controllerName: example.dev/other}";
+  }
+  void let_extra_be(const std::string& state) {
+    Json status = cluster_.get(api::Workload::resource, live().at(0).metadata.key())["status"];
+    for (Json& check : status["admissionChecks"]) {
+      if (check["name"] == "extra") check["state"] = state;
+    }
+    ASSERT_TRUE(cluster_.patch(api::Workload::resource, live().at(0).metadata.key(),
+                               dump_json(Json{{"status", status}}), "status"));
+  }
+  /// Two pods run, and six wait for room there, with that state of another check.
+  std::string six_wait(const std::string& state) {
+    const std::string name = start_two({"east", "west"});
+    apply(check_yaml("extra"));
+    // Its controller says that it is active.
+    EXPECT_TRUE(cluster_.patch(
+        api::AdmissionCheck::resource, api::ObjectKey("extra"),
+        R"({"status":{"conditions":[{"type":"Active","status":"True","reason":"R","message":"m",)"
+        R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+        "status"));
+    ask_for(R"({"name":"mk"},{"name":"extra"})");
+    settle();
+    scale(6);
+    settle_running(name, 5s);
+    if (state != "Pending") let_extra_be(state);
+    settle_running(name, 5s);
+    return name;
+  }
+  void grows_at(const std::string& name) {
+    settle_running(name, 5s);
+    EXPECT_EQ(runs(name), 2);
+    give(name, "6");
+    until_runs(name, 6);
+    settle_running(name, 5s);
+    expect_same(name);
+    ASSERT_EQ(live().size(), 1U);
+    EXPECT_THAT(condition(live().at(0).status.conditions, "Admitted"), HasSubstr("True"));
+  }
+};
+
+TEST_F(GrowsWhileChecksChange, ACheckThatGoesIsNotTakenForTheOneThatFoundTheWorker) {
+  const std::string name = six_wait("Ready");
+  manager_.reset();
+  ask_for(R"({"name":"mk"})");
+  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("extra"),
+                             R"({"metadata":{"finalizers":null}})"));
+  ASSERT_TRUE(cluster_.remove(api::AdmissionCheck::resource, api::ObjectKey("extra")));
+  start_manager({});
+  grows_at(name);
+}
+
+TEST_F(GrowsWhileChecksChange, ACheckThatTheQueueNoLongerAsksForHoldsNothingUp) {
+  const std::string name = six_wait("Pending");
+  ask_for(R"({"name":"mk"})");
+  grows_at(name);
+}
+
+TEST_F(GrowsWhileChecksChange, TheCheckThatFindsWorkersMayBeExchanged) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 5s);
+  apply(
+      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: mk2}\nspec:\n"
+      "  controllerName: kueue.x-k8s.io/multikueue\n  parameters: {apiGroup: kueue.x-k8s.io, "
+      "kind: MultiKueueConfig, name: all}");
+  ask_for(R"({"name":"mk2"})");
+  grows_at(name);
+}
+
 TEST_F(ElasticJobsInFleet, ShrinksWhereItRuns) {
   const std::string name = start_two({"east", "west"});
   const api::Workload first = live().at(0);

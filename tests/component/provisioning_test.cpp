@@ -188,6 +188,28 @@ TEST_F(ProvisioningRequests, WithoutItsConfigACheckIsInactive) {
             "found");
 }
 
+TEST_F(ProvisioningRequests, WhatRunsGoesOnWhileItsConfigIsExchanged) {
+  start();
+  apply(job_yaml("j"));
+  settle();
+  say("Provisioned");
+  run_job("j", 1);
+  const std::string before = requests().front().metadata.uid;
+  Json config = cluster_.get(api::ProvisioningRequestConfig::resource, api::ObjectKey("config"));
+  ASSERT_TRUE(cluster_.remove(api::ProvisioningRequestConfig::resource, api::ObjectKey("config")));
+  settle();
+  EXPECT_EQ(check().state, api::CheckState::Ready);
+  for (const char* given :
+       {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
+    config["metadata"].erase(given);
+  }
+  apply(dump_json(config));
+  settle();
+  ASSERT_THAT(requests(), SizeIs(1));
+  EXPECT_EQ(requests().front().metadata.uid, before) << "the nodes are not asked for again";
+  EXPECT_TRUE(started());
+}
+
 TEST_F(ProvisioningRequests, AManagerThatStartsLaterGoesOn) {
   start();
   apply(job_yaml("j"));
