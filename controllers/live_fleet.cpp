@@ -150,7 +150,7 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   if (jobs::is_marked_elastic(*worker->job)) read_slices(remote, hub, local.key, worker);
   if (worker->job->composed()) {
     worker->strays = !strays_on(remote, hub, worker->job, local.job).empty();
-    worker->namesakes = namesakes_on(remote, hub, worker->job, local.job);
+    worker->namesakes = dispatch::namesakes_in(local.job, worker->job, other_life(identity));
   } else {
     worker->of_another_life |=
         local.job && identity.of_another_life(worker->job->metadata(), local.job->metadata().uid);

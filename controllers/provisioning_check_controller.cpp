@@ -139,29 +139,21 @@ Task<Status> ProvisioningCheckController::reconcile_check(std::string name) {
   if (!stored || !ours_.contains(name)) co_return ok();
   api::AdmissionCheck before = *stored;
   api::AdmissionCheck after = before;
-  const bool found = config_of(name) != nullptr;
+  const bool found = check_of(name).config != nullptr;
   const api::Condition wanted = lifecycle::provisioning_check_condition(before, served_, found);
   if (!api::set_condition(&after.status.conditions, wanted, local_.clock.now())) co_return ok();
   co_return co_await local_.write_status(local_.checks, std::move(before), std::move(after));
 }
 
-std::optional<api::ObjectKey> ProvisioningCheckController::config_name_of(
-    const std::string& check) const {
-  const auto found = local_.checks.get(api::ObjectKey(check));
-  if (!found) return std::nullopt;
-  const Result<std::string> name = lifecycle::provisioning_config_name(found->spec);
-  return name ? std::optional(api::ObjectKey(*name)) : std::nullopt;
-}
-
-std::shared_ptr<const api::ProvisioningRequestConfig> ProvisioningCheckController::config_of(
-    const std::string& check) const {
-  const auto name = config_name_of(check);
-  return name ? configs_.get(*name) : nullptr;
-}
-
-bool ProvisioningCheckController::config_unreadable(const std::string& check) const {
-  const auto name = config_name_of(check);
-  return name && configs_.unreadable(*name);
+lifecycle::ProvisioningCheck ProvisioningCheckController::check_of(const std::string& name) const {
+  lifecycle::ProvisioningCheck check{name};
+  const auto found = local_.checks.get(api::ObjectKey(name));
+  if (!found) return check;
+  const Result<std::string> config = lifecycle::provisioning_config_name(found->spec);
+  if (!config) return check;
+  check.config = configs_.get(api::ObjectKey(*config));
+  check.config_unreadable = configs_.unreadable(api::ObjectKey(*config));
+  return check;
 }
 
 lifecycle::ProvisioningView ProvisioningCheckController::view(
@@ -169,8 +161,7 @@ lifecycle::ProvisioningView ProvisioningCheckController::view(
   lifecycle::ProvisioningView view;
   view.cleanup_on_eviction = config_.cleanup_on_eviction;
   for (const api::AdmissionCheckState& state : workload->status.admission_checks) {
-    if (!ours_.contains(state.name)) continue;
-    view.checks.push_back({state.name, config_of(state.name), config_unreadable(state.name)});
+    if (ours_.contains(state.name)) view.checks.push_back(check_of(state.name));
   }
   view.requests = requests_.by_index(by_workload, workload->metadata.uid);
   view.workload = std::move(workload);

@@ -45,9 +45,7 @@ class ProvisioningCheckController {
                       std::string message);
   Task<Status> hand_over(lifecycle::RequestPtr request);
   lifecycle::ProvisioningView view(std::shared_ptr<const api::Workload> workload) const;
-  std::optional<api::ObjectKey> config_name_of(const std::string& check) const;
-  std::shared_ptr<const api::ProvisioningRequestConfig> config_of(const std::string& check) const;
-  bool config_unreadable(const std::string& check) const;
+  lifecycle::ProvisioningCheck check_of(const std::string& name) const;
   void watch();
   void concerns(const api::ObjectKey& workload);
   void concerns_all();

@@ -35,12 +35,11 @@ std::vector<std::string> kept_checks(const jobs::Lookup& objects, const api::Wor
   for (const api::AdmissionCheckState& state : status.admission_checks) {
     if (contains(required, state.name)) continue;
     const auto check = objects.admission_check(state.name);
+    if (check && !finds_workers(check)) continue;
     // Of a check that is gone it is not known. It was Ready when the worker was found, and the
     // workload was admitted then.
-    const bool found_it =
-        check ? finds_workers(check) && state.state != api::CheckState::Pending : admitted;
-    const bool may_have = check ? finds_workers(check) : true;
-    if (found_it || (may_have && !others_do)) kept.push_back(state.name);
+    const bool found_it = check ? state.state != api::CheckState::Pending : admitted;
+    if (found_it || !others_do) kept.push_back(state.name);
   }
   return kept;
 }

@@ -12,6 +12,7 @@ inline bool contains(const std::vector<std::string>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// The same for other values.
 template <class T>
 bool contains(const std::vector<T>& values, const T& value) {
   return std::find(values.begin(), values.end(), value) != values.end();

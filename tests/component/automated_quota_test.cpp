@@ -33,6 +33,14 @@ class AutomatedQuotas : public Federation {
     const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
     return condition(queue->status.conditions, "MultiKueueManagerQuotaAutomation");
   }
+  /// `east` has three CPUs, and `west` four.
+  void follow_two() {
+    start({"east", "west"});
+    give("east", "3");
+    give("west", "4");
+    ask();
+    ASSERT_EQ(quota(), "cpu 7");
+  }
   static constexpr const char* automated =
       "True QuotaAutomated: ClusterQueue quota is automatically managed based on MultiKueue "
       "workers.";
@@ -78,11 +86,7 @@ spec: {clusterQueue: cq}
 }
 
 TEST_F(AutomatedQuotas, AShortLossOfAWorkerTakesNothingAway) {
-  start({"east", "west"});
-  give("east", "3");
-  give("west", "4");
-  ask();
-  ASSERT_EQ(quota(), "cpu 7");
+  follow_two();
   network_.faults("east").partitioned = true;
   settle(10min);
   EXPECT_EQ(quota(), "cpu 7");
@@ -94,11 +98,7 @@ TEST_F(AutomatedQuotas, AShortLossOfAWorkerTakesNothingAway) {
 }
 
 TEST_F(AutomatedQuotas, OtherCredentialsOfAWorkerTakeNothingAway) {
-  start({"east", "west"});
-  give("east", "3");
-  give("west", "4");
-  ask();
-  ASSERT_EQ(quota(), "cpu 7");
+  follow_two();
   settle(20min);
   ASSERT_TRUE(cluster_.remove(api::Secret::resource, {"kueue-system", "east"}));
   settle(5s);
@@ -115,11 +115,7 @@ TEST_F(AutomatedQuotas, OtherCredentialsOfAWorkerTakeNothingAway) {
 }
 
 TEST_F(AutomatedQuotas, AManagerThatStartsWaitsForItsWorkers) {
-  start({"east", "west"});
-  give("east", "3");
-  give("west", "4");
-  ask();
-  ASSERT_EQ(quota(), "cpu 7");
+  follow_two();
   manager_.reset();
   network_.faults("east").partitioned = true;
   manager::CoreConfig config;

@@ -197,6 +197,16 @@ TEST_F(DispatchEnds, AJobThatRunsOutlivesTheCheckThatSentIt) {
   until("clean", [&] { return held_by(first) == "workloads 0, jobs 0"; });
 }
 
+TEST_F(DispatchEnds, ACheckThatHasFoundNoWorkerLeavesWithItsQueue) {
+  start_all({"east"});
+  give("east", "0");
+  apply(remote_job_yaml("j"));
+  until("its copy waits", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  ASSERT_EQ(workload_of("j")->status.admission_checks.size(), 1U);
+  set_checks("null");
+  EXPECT_THAT(workload_of("j")->status.admission_checks, testing::IsEmpty());
+}
+
 TEST_F(DispatchEnds, AnExchangedCheckCountsForWhatStartsLater) {
   run_one(1, 60);
   const std::string first = host();

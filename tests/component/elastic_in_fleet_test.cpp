@@ -160,22 +160,21 @@ class GrowsWhileChecksChange : public ElasticJobsInFleet {
         api::ClusterQueue::resource, api::ObjectKey("cq"),
         R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[)" + checks + "]}}}"));
   }
-  static std::string check_yaml(const std::string& name) {
-    return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: " + name +
-           "}\nspec: {controllerName: example.dev/other}";
-  }
-  void let_extra_be(const std::string& state) {
-    Json status = cluster_.get(api::Workload::resource, live().at(0).metadata.key())["status"];
+  void make_extra_ready() {
+    const api::ObjectKey key = live().at(0).metadata.key();
+    Json status = cluster_.get(api::Workload::resource, key)["status"];
     for (Json& check : status["admissionChecks"]) {
-      if (check["name"] == "extra") check["state"] = state;
+      if (check["name"] == "extra") check["state"] = "Ready";
     }
-    ASSERT_TRUE(cluster_.patch(api::Workload::resource, live().at(0).metadata.key(),
-                               dump_json(Json{{"status", status}}), "status"));
+    ASSERT_TRUE(cluster_.patch(api::Workload::resource, key, dump_json(Json{{"status", status}}),
+                               "status"));
   }
-  /// Two pods run, and six wait for room there, with that state of another check.
-  std::string six_wait(const std::string& state) {
+  /// Two pods run, and six wait for another check, and for room there.
+  std::string six_wait() {
     const std::string name = start_two({"east", "west"});
-    apply(check_yaml("extra"));
+    apply(
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: extra}\n"
+        "spec: {controllerName: example.dev/other}");
     // Its controller says that it is active.
     EXPECT_TRUE(cluster_.patch(
         api::AdmissionCheck::resource, api::ObjectKey("extra"),
@@ -185,8 +184,6 @@ class GrowsWhileChecksChange : public ElasticJobsInFleet {
     ask_for(R"({"name":"mk"},{"name":"extra"})");
     settle();
     scale(6);
-    settle_running(name, 5s);
-    if (state != "Pending") let_extra_be(state);
     settle_running(name, 5s);
     return name;
   }
@@ -203,7 +200,9 @@ class GrowsWhileChecksChange : public ElasticJobsInFleet {
 };
 
 TEST_F(GrowsWhileChecksChange, ACheckThatGoesIsNotTakenForTheOneThatFoundTheWorker) {
-  const std::string name = six_wait("Ready");
+  const std::string name = six_wait();
+  make_extra_ready();
+  settle_running(name, 5s);
   manager_.reset();
   ask_for(R"({"name":"mk"})");
   ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("extra"),
@@ -214,7 +213,7 @@ TEST_F(GrowsWhileChecksChange, ACheckThatGoesIsNotTakenForTheOneThatFoundTheWork
 }
 
 TEST_F(GrowsWhileChecksChange, ACheckThatTheQueueNoLongerAsksForHoldsNothingUp) {
-  const std::string name = six_wait("Pending");
+  const std::string name = six_wait();
   ask_for(R"({"name":"mk"})");
   grows_at(name);
 }

@@ -66,6 +66,14 @@ spec:
     const std::string what = cluster.name() + ": " + wanted;
     until(what.c_str(), [&] { return pods_of(cluster) == wanted; }, limit);
   }
+  /// Two Pods of the group are on `east`, the only worker.
+  TestCluster& start_two() {
+    start({"east"});
+    apply(pod_yaml("a"));
+    apply(pod_yaml("b"));
+    until_pods(worker("east"), "a open, b open");
+    return worker("east");
+  }
   std::string only_workload() {
     const auto all = cluster_.list<api::Workload>();
     return all.size() == 1 ? all.front().metadata.name : "";
@@ -184,10 +192,7 @@ TEST_F(GroupsInFleet, APodThatHasSucceededIsNotToldToHaveFailed) {
 }
 
 TEST_F(GroupsInFleet, APodThatReplacesOneOnTheHubReplacesItThere) {
-  start({"east"});
-  apply(pod_yaml("a"));
-  apply(pod_yaml("b"));
-  until_pods(worker("east"), "a open, b open");
+  start_two();
   ASSERT_TRUE(cluster_.remove(pods(), key("b")));
   until_pods(worker("east"), "a open");
   apply(pod_yaml("c"));
@@ -199,11 +204,7 @@ TEST_F(GroupsInFleet, APodThatReplacesOneOnTheHubReplacesItThere) {
 }
 
 TEST_F(GroupsInFleet, APodThatHasTheNameOfAnEarlierOneOfTheGroupRuns) {
-  start({"east"});
-  apply(pod_yaml("a"));
-  apply(pod_yaml("b"));
-  TestCluster& there = worker("east");
-  until_pods(there, "a open, b open");
+  TestCluster& there = start_two();
   set_phase(there, "a", "Running");
   set_phase(there, "b", "Failed");
   until_pods(cluster_, "a Running, b Failed");
@@ -258,10 +259,7 @@ TEST_F(GroupsInFleet, ACreationWhoseAnswerWasLostIsNoReasonToGiveTheWorkerUp) {
 }
 
 TEST_F(GroupsInFleet, APodThatIsGoneOnTheWorkerIsCreatedAnew) {
-  start({"east"});
-  apply(pod_yaml("a"));
-  apply(pod_yaml("b"));
-  until_pods(worker("east"), "a open, b open");
+  start_two();
   const std::string first = worker("east").get(pods(), key("a"))["metadata"].value("uid", "");
   ASSERT_TRUE(worker("east").patch(pods(), key("a"), R"({"metadata": {"finalizers": null}})"));
   ASSERT_TRUE(worker("east").remove(pods(), key("a")));
@@ -274,11 +272,7 @@ TEST_F(GroupsInFleet, APodThatIsGoneOnTheWorkerIsCreatedAnew) {
 }
 
 TEST_F(GroupsInFleet, APodWithoutANodeThatIsDeletedOnTheWorkerIsCreatedAnew) {
-  start({"east"});
-  apply(pod_yaml("a"));
-  apply(pod_yaml("b"));
-  TestCluster& there = worker("east");
-  until_pods(there, "a open, b open");
+  TestCluster& there = start_two();
   const std::string first = there.get(pods(), key("a"))["metadata"].value("uid", "");
   // As the webhook there has let it in.
   ASSERT_TRUE(
@@ -313,10 +307,7 @@ TEST_F(GroupsInFleet, AGroupGoesElsewhereWhenAPodOfTheWorkerHasTheNameOfOneOfThe
 }
 
 TEST_F(GroupsInFleet, AGroupThatIsDeletedOnTheHubGoesOnItsWorker) {
-  start({"east"});
-  apply(pod_yaml("a"));
-  apply(pod_yaml("b"));
-  until_pods(worker("east"), "a open, b open");
+  start_two();
   ASSERT_TRUE(cluster_.remove(pods(), key("a")));
   ASSERT_TRUE(cluster_.remove(pods(), key("b")));
   ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("g")));
@@ -327,11 +318,7 @@ TEST_F(GroupsInFleet, AGroupThatIsDeletedOnTheHubGoesOnItsWorker) {
 }
 
 TEST_F(GroupsInFleet, AGroupThatLostItsPlaceRunsAgainWithTheSamePodsOfTheHub) {
-  start({"east"});
-  apply(pod_yaml("a"));
-  apply(pod_yaml("b"));
-  TestCluster& there = worker("east");
-  until_pods(there, "a open, b open");
+  TestCluster& there = start_two();
   // As a kubelet: it runs, and ends it in its own time.
   const char* kept = R"({"metadata": {"finalizers": ["example.com/kubelet"]}})";
   ASSERT_TRUE(there.patch(pods(), key("b"), kept));

@@ -23,8 +23,7 @@ class ProvisioningRequests : public OneCluster {
     ASSERT_FALSE(text.str().empty()) << "run the tests from the source root";
     apply(text.str());
   }
-  void start(bool defined = true, manager::CoreConfig config = {}) {
-    if (defined) define_requests();
+  void apply_config() {
     apply(R"(
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ProvisioningRequestConfig
@@ -34,6 +33,10 @@ spec:
   retryStrategy: {backoffLimitCount: 1, backoffBaseSeconds: 10, backoffMaxSeconds: 60}
   podSetUpdates: {nodeSelector: [{key: group, valueFromProvisioningClassDetail: NodeGroup}]}
 )");
+  }
+  void start(bool defined = true, manager::CoreConfig config = {}) {
+    if (defined) define_requests();
+    apply_config();
     apply(R"(
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: AdmissionCheck
@@ -195,18 +198,43 @@ TEST_F(ProvisioningRequests, WhatRunsGoesOnWhileItsConfigIsExchanged) {
   say("Provisioned");
   run_job("j", 1);
   const std::string before = requests().front().metadata.uid;
-  Json config = cluster_.get(api::ProvisioningRequestConfig::resource, api::ObjectKey("config"));
   ASSERT_TRUE(cluster_.remove(api::ProvisioningRequestConfig::resource, api::ObjectKey("config")));
   settle();
   EXPECT_EQ(check().state, api::CheckState::Ready);
-  for (const char* given :
-       {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
-    config["metadata"].erase(given);
-  }
-  apply(dump_json(config));
+  apply_config();
   settle();
   ASSERT_THAT(requests(), SizeIs(1));
   EXPECT_EQ(requests().front().metadata.uid, before) << "the nodes are not asked for again";
+  EXPECT_TRUE(started());
+}
+
+TEST_F(ProvisioningRequests, AConfigThatCannotBeReadIsNotTakenForNone) {
+  start();
+  apply(job_yaml("j"));
+  settle();
+  const std::string before = requests().front().metadata.uid;
+  const api::ObjectKey definition("provisioningrequestconfigs.kueue.x-k8s.io");
+  Json versions =
+      cluster_.get(api::CustomResourceDefinition::resource, definition)["spec"]["versions"];
+  for (Json& version : versions) {
+    version["schema"]["openAPIV3Schema"] = {{"type", "object"},
+                                            {"x-kubernetes-preserve-unknown-fields", true}};
+  }
+  const Json looser{{"spec", {{"versions", versions}}}};
+  manager_.reset();
+  ASSERT_TRUE(
+      cluster_.patch(api::CustomResourceDefinition::resource, definition, dump_json(looser)));
+  settle();
+  ASSERT_TRUE(cluster_.patch(api::ProvisioningRequestConfig::resource, api::ObjectKey("config"),
+                             R"({"spec":{"podSetUpdates":"of a later version"}})"));
+  start_manager();
+  settle();
+  ASSERT_THAT(requests(), SizeIs(1));
+  EXPECT_EQ(requests().front().metadata.uid, before);
+  say("Provisioned");
+  EXPECT_FALSE(started()) << "what follows from that is not known";
+  apply_config();
+  settle();
   EXPECT_TRUE(started());
 }
 

@@ -272,7 +272,7 @@ TEST_P(LateReservation, GivesNoQuotaTwice) {
   const api::ObjectKey first = workload_of("j")->metadata.key();
   // While each later write is refused, neither has it.
   const bool has_one =
-      world_.run_for(90s, [&] { return has_quota(first) || has_quota(key("urgent")); });
+      world_.run_for(60s, [&] { return has_quota(first) || has_quota(key("urgent")); });
   EXPECT_EQ(has_one, GetParam() == 0);
   const auto sent = run(world_, cluster_.sender().send(*late, {}));
   ASSERT_TRUE(sent) << sent.error().what();
