@@ -8,6 +8,8 @@
 #include "lib/base/lower_case.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace regatta::jobs {
 namespace {
@@ -178,14 +180,18 @@ class SparkApplication final : public TemplatedJob {
   const std::string& state() const { return text_at(status(), {"applicationState", "state"}); }
 };
 
-/// While it is being suspended its driver still ends.
+/// From its submission until its operator has removed its pods. Whatever it does, one that is
+/// suspended becomes SUSPENDING and then SUSPENDED, unless it has ended.
 bool SparkApplication::active() const {
-  return state() == "RUNNING" || state() == "SUSPENDING";
+  constexpr std::array<std::string_view, 7> states = {
+      "SUBMITTED", "RUNNING", "SUCCEEDING", "FAILING", "INVALIDATING", "SUSPENDING", "UNKNOWN"};
+  return std::find(states.begin(), states.end(), state()) != states.end();
 }
 
+/// SUBMISSION_FAILED is no end: the operator submits it again, or gives it up as FAILED.
 std::optional<Finished> SparkApplication::finished() const {
   const bool success = state() == "COMPLETED";
-  if (!success && state() != "FAILED" && state() != "SUBMISSION_FAILED") return std::nullopt;
+  if (!success && state() != "FAILED") return std::nullopt;
   return Finished{success, text_at(status(), {"applicationState", "errorMessage"})};
 }
 

@@ -115,7 +115,7 @@ TEST(Spark, it_is_what_its_status_says) {
   };
   const Case cases[] = {
       {R"({})", ""},
-      {R"({"applicationState": {"state": "SUBMITTED"}})", ""},
+      {R"({"applicationState": {"state": "SUBMITTED"}})", "active"},
       {R"({"applicationState": {"state": "RUNNING"},
            "executorState": {"a": "RUNNING", "b": "COMPLETED", "c": "PENDING"}})",
        "active"},
@@ -125,8 +125,10 @@ TEST(Spark, it_is_what_its_status_says) {
       {R"({"applicationState": {"state": "SUSPENDING"}})", "active"},
       {R"({"applicationState": {"state": "COMPLETED"}})", " succeeded()"},
       {R"({"applicationState": {"state": "FAILED", "errorMessage": "died"}})", " failed(died)"},
-      {R"({"applicationState": {"state": "SUBMISSION_FAILED", "errorMessage": "no"}})",
-       " failed(no)"},
+      {R"({"applicationState": {"state": "FAILING"}})", "active"},
+      {R"({"applicationState": {"state": "PENDING_RERUN"}})", ""},
+      {R"({"applicationState": {"state": "SUSPENDED"}})", ""},
+      {R"({"applicationState": {"state": "SUBMISSION_FAILED", "errorMessage": "no"}})", ""},
   };
   for (const Case& one : cases) {
     Json json = app_json();
