@@ -31,6 +31,7 @@ struct AdmittedWorkload {
   std::vector<std::string> checks;  ///< admission checks its flavors require, sorted
   api::ObjectKey replaces;          ///< workload that is finished once this is written; empty: none
   std::string considered;           ///< see Assignment::considered()
+  std::uint64_t decision = 0;       ///< about places: see State::settle_places()
 };
 
 /// A head that got no reservation: what to write to QuotaReserved=False.
@@ -69,6 +70,7 @@ struct EvictedWorkload {
   std::string reason;
   std::string message;
   std::vector<std::string> lost;  ///< the nodes without a replacement; one that is back ends that
+  std::uint64_t decision = 0;     ///< see State::settle_places()
 };
 
 /// A head that was nominated again because another head had taken its targets.

@@ -24,9 +24,9 @@ void CycleAccess::assume(WorkloadId id, std::unique_ptr<Reservation> reservation
   books_.history.charge(id);
 }
 
-void CycleAccess::move_pods(WorkloadId id, std::vector<PodSetPlaces> places) {
-  books_.usage.move_pods(id, std::move(places));
-  books_.places.drop(id);
+std::uint64_t CycleAccess::move_pods(WorkloadId id, std::vector<PodSetPlaces> places) {
+  books_.usage.move_pods(id, places);
+  return books_.places.decide(id, std::move(places));
 }
 
 }  // namespace regatta::admission

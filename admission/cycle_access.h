@@ -90,9 +90,10 @@ class CycleAccess {
     books_.pending.requeue(id, immediate, park_all_alike, now, why);
   }
   void make_sticky(WorkloadId id) { books_.pending.make_sticky(id); }
-  void move_pods(WorkloadId id, std::vector<PodSetPlaces> places);
+  /// Both return the number of the decision, which State::settle_places() takes.
+  std::uint64_t move_pods(WorkloadId id, std::vector<PodSetPlaces> places);
+  std::uint64_t evict(WorkloadId id) { return books_.places.decide(id, {}); }
   void retry_places(WorkloadId id, TimePoint now) { books_.places.retry(id, now); }
-  void drop_places_task(WorkloadId id) { books_.places.drop(id); }
 
  private:
   Books& books_;

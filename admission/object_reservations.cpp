@@ -80,8 +80,7 @@ std::unique_ptr<Reservation> ObjectBook::read_reservation(const api::Workload& w
       read_places(assignment, shape.pod_sets[i].pods, &pod_set);
       pod_set.reclaimed =
           reclaimed_of(workload, wanted, former.size() > at ? former[at] : Reclaimed());
-      held = std::clamp(pod_set.reclaimed.of - pod_set.reclaimed.pods, 0,
-                        std::min(held, wanted.count));
+      held = std::min(pod_set.remaining(), wanted.count);
     }
     for (const auto& [resource, quantity] : assignment.resource_usage) {
       Amount amount = api::resource_amount(resource, quantity);

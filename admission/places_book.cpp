@@ -1,5 +1,6 @@
 #include "admission/places_book.h"
 
+#include "admission/status_reader.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -18,10 +19,20 @@ bool bound_to_pod(const api::Workload& workload) {
          workload.metadata.annotation(std::string(api::annotations::is_group_workload)) != "true";
 }
 
-bool waits_for_places(const api::Workload& workload) {
+/// Whether the ClusterQueue asks for none of the checks that the workload once waited for.
+bool needs_no_checks(const api::Workload& workload, const api::ClusterQueueSpec& queue) {
+  std::set<std::string> assigned;
+  for (const auto& assignment : workload.status.admission->pod_set_assignments) {
+    for (const auto& [resource, flavor] : assignment.flavors) assigned.insert(flavor);
+  }
+  return required_checks(queue, &assigned).empty();
+}
+
+bool waits_for_places(const api::Workload& workload, const api::ClusterQueueSpec& queue) {
   const auto& checks = workload.status.admission_checks;
   const auto ready = [](const auto& check) { return check.state == api::CheckState::Ready; };
-  if (checks.empty() || !std::all_of(checks.begin(), checks.end(), ready)) return false;
+  if (!std::all_of(checks.begin(), checks.end(), ready)) return false;
+  if (checks.empty() && !needs_no_checks(workload, queue)) return false;
   const auto& given = workload.status.admission->pod_set_assignments;
   return std::any_of(given.begin(), given.end(), [](const api::PodSetAssignment& assignment) {
     return !assignment.topology_assignment && assignment.delayed_topology_request == "Pending";
@@ -42,14 +53,18 @@ std::set<std::string> lost_hosts(const api::Workload& workload) {
 }  // namespace
 
 void PlacesBook::read(WorkloadId id, const api::Workload& workload, TimePoint now) {
+  if (decision(id) != nullptr) return drop(id);
   const WorkloadEntry& entry = workloads_[id];
   const bool admitted = api::is_true(workload.status.conditions, api::conditions::admitted);
   const bool held = entry.reservation != nullptr && entry.reservation->queue != no_id &&
                     !entry.reservation->evicted;
   std::set<std::string> lost;
   if (held && admitted) lost = lost_hosts(workload);
-  const bool delayed = held && !admitted && waits_for_places(workload) &&
-                       !objects_.uses_multikueue(queues_.queue(entry.reservation->queue).spec);
+  bool delayed = false;
+  if (held && !admitted) {
+    const api::ClusterQueueSpec& queue = queues_.queue(entry.reservation->queue).spec;
+    delayed = waits_for_places(workload, queue) && !objects_.uses_multikueue(queue);
+  }
   if (lost.empty() && !delayed) return drop(id);
   const auto [it, added] = tasks_.try_emplace(id);
   PlacesTask& task = it->second;
@@ -64,6 +79,34 @@ void PlacesBook::drop(WorkloadId id) {
   if (it == tasks_.end()) return;
   if (it->second.ready) --ready_count_;
   tasks_.erase(it);
+}
+
+std::uint64_t PlacesBook::decide(WorkloadId id, std::vector<PodSetPlaces> places) {
+  drop(id);
+  decisions_[id] = {++last_decision_, std::move(places)};
+  return last_decision_;
+}
+
+const PlacesDecision* PlacesBook::decision(WorkloadId id) const {
+  const auto it = decisions_.find(id);
+  return it == decisions_.end() ? nullptr : &it->second;
+}
+
+const PlacesDecision* PlacesBook::give_up(WorkloadId id, std::uint64_t decision) {
+  const auto it = decisions_.find(id);
+  if (it == decisions_.end() || it->second.number != decision) return nullptr;
+  it->second.places.clear();
+  return &it->second;
+}
+
+void PlacesBook::settle(WorkloadId id, std::uint64_t decision) {
+  const auto it = decisions_.find(id);
+  if (it != decisions_.end() && it->second.number == decision) decisions_.erase(it);
+}
+
+void PlacesBook::forget(WorkloadId id) {
+  drop(id);
+  decisions_.erase(id);
 }
 
 void PlacesBook::retry(WorkloadId id, TimePoint now) {

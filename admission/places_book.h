@@ -5,6 +5,7 @@
 
 #include "admission/objects.h"
 #include "admission/queue_book.h"
+#include "admission/topology/requests.h"
 
 #include <map>
 #include <optional>
@@ -23,6 +24,12 @@ struct PlacesTask {
   bool ready = false;
 };
 
+/// What a cycle decided about a workload's places, until it is written or given up.
+struct PlacesDecision {
+  std::uint64_t number = 0;
+  std::vector<PodSetPlaces> places;  ///< empty: an eviction
+};
+
 class PlacesBook {
  public:
   PlacesBook(ObjectBook& objects, const WorkloadTable& workloads, const QueueBook& queues)
@@ -33,6 +40,17 @@ class PlacesBook {
   /// Adds or removes the workload's task, as the workload that was read says.
   void read(WorkloadId id, const api::Workload& workload, TimePoint now);
   void drop(WorkloadId id);
+  /// Places are decided on: until the decision is settled the workload has no task, whatever is
+  /// read meanwhile. Returns the number of the decision.
+  std::uint64_t decide(WorkloadId id, std::vector<PodSetPlaces> places);
+  /// The decision that is not settled yet, or null.
+  const PlacesDecision* decision(WorkloadId id) const;
+  /// The places are given up, and the workload still has no task. Null when that was another
+  /// decision.
+  const PlacesDecision* give_up(WorkloadId id, std::uint64_t decision);
+  void settle(WorkloadId id, std::uint64_t decision);
+  /// The reservation ends, and with it what was decided on.
+  void forget(WorkloadId id);
   /// No place was found: tries again later.
   void retry(WorkloadId id, TimePoint now);
 
@@ -49,6 +67,8 @@ class PlacesBook {
   const WorkloadTable& workloads_;
   const QueueBook& queues_;
   std::map<WorkloadId, PlacesTask> tasks_;
+  std::map<WorkloadId, PlacesDecision> decisions_;
+  std::uint64_t last_decision_ = 0;
   std::size_t ready_count_ = 0;
 };
 

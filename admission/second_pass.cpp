@@ -101,7 +101,7 @@ void SecondPass::replace_lost(const Reservation& held, const PlacesTask& task, F
     const FlavorId flavor = topology_flavor(*access_, pod_set).value_or(current.flavor);
     Replacement replaced =
         replace_places(trial_.topologies(), request_for(*found, task, i, flavor), current,
-                       task.lost, access_->config().topology_mixed_profile);
+                       {task.lost, pod_set.remaining()}, access_->config().topology_mixed_profile);
     if (!replaced.places) {
       found->failure = std::move(replaced.failure);
       return;
@@ -127,8 +127,8 @@ void SecondPass::record(TimePoint now, CycleResult* result) {
     const WorkloadEntry& workload = access_->workloads()[found.id];
     const QueueInfo& queue = access_->queue(workload.reservation->queue);
     if (found.failure.empty()) {
-      access_->move_pods(found.id, std::move(found.places));
       AdmittedWorkload& placed = result->placed.emplace_back();
+      placed.decision = access_->move_pods(found.id, std::move(found.places));
       placed.key = workload.key;
       placed.uid = workload.uid;
       placed.cluster_queue = queue.name;
@@ -145,8 +145,9 @@ void SecondPass::record(TimePoint now, CycleResult* result) {
            workload.uid,
            std::string(api::reasons::node_failures),
            "Workload was evicted as there was no replacement for unhealthy node(s): " + hosts,
-           {lost.begin(), lost.end()}});
-      access_->drop_places_task(found.id);
+           {lost.begin(), lost.end()},
+           0});
+      result->evicted.back().decision = access_->evict(found.id);
       continue;
     }
     PendingWorkload& unplaced = result->unplaced.emplace_back();

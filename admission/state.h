@@ -84,6 +84,13 @@ class State {
   /// forget() for a write that may well fail again: the workload gets no turn before take_back(),
   /// and others may have the quota.
   void set_aside(const api::ObjectKey& key, const std::string& uid, TimePoint now);
+  /// To be called with the Workload as the API has it when what a cycle decided about its places is
+  /// written, or will not be. Before that the workload keeps the places that it was given, and
+  /// nothing is decided about them, whatever upsert() is told.
+  void settle_places(const api::Workload& workload, std::uint64_t decision, TimePoint now);
+  /// The decision is not written, and a new one would fail again: others may have the places, and
+  /// nothing is decided before settle_places().
+  void give_up_places(const api::Workload& workload, std::uint64_t decision, TimePoint now);
   /// Queues a workload that was set aside.
   void take_back(const api::ObjectKey& key, const std::string& uid, TimePoint now);
 
@@ -126,6 +133,7 @@ class State {
   bool reads_the_same(const WorkloadEntry& entry, const api::Workload& workload, TimePoint now);
   void update_pending(WorkloadId id, const api::Workload& workload, TimePoint now);
   void update_reserved(WorkloadId id, const api::Workload& workload, TimePoint now);
+  void keep_decided_places(WorkloadId id);
   void end_reservation(WorkloadId id);
   void reactivate_after(WorkloadId id, QueueId queue, TimePoint now);
 

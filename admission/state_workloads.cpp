@@ -192,6 +192,7 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   if (queue == nullptr) {
     books_.usage.reserve_orphan(id, cluster_queue, std::move(reservation));
     books_.places.drop(id);
+    keep_decided_places(id);
     if (penalty) books_.history.discharge(payer, *penalty);
     return;
   }
@@ -203,11 +204,18 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   } else {
     entry.reservation->penalty = std::move(penalty);
   }
+  keep_decided_places(id);
   books_.places.read(id, workload, now);
 }
 
+/// What was read may be older than the write of what was decided on.
+void State::keep_decided_places(WorkloadId id) {
+  const PlacesDecision* decision = books_.places.decision(id);
+  if (decision != nullptr) books_.usage.move_pods(id, decision->places);
+}
+
 void State::end_reservation(WorkloadId id) {
-  books_.places.drop(id);
+  books_.places.forget(id);
   books_.usage.release(id);
 }
 
@@ -243,6 +251,22 @@ void State::forget(const api::ObjectKey& key, const std::string& uid, TimePoint 
   if (entry.reservation == nullptr || !entry.reservation->assumed) return;
   books_.usage.release(id);
   books_.pending.enqueue(id, now);
+}
+
+void State::give_up_places(const api::Workload& workload, std::uint64_t decision, TimePoint now) {
+  const WorkloadId id = books_.workloads.find(workload.metadata.key());
+  if (id == no_id) return;
+  const PlacesDecision* given_up = books_.places.give_up(id, decision);
+  upsert(workload, now);
+  const Reservation* held = books_.workloads[id].reservation.get();
+  if (given_up != nullptr && held != nullptr) reactivate_after(id, held->queue, now);
+}
+
+void State::settle_places(const api::Workload& workload, std::uint64_t decision, TimePoint now) {
+  const WorkloadId id = books_.workloads.find(workload.metadata.key());
+  if (id == no_id) return;
+  books_.places.settle(id, decision);
+  upsert(workload, now);
 }
 
 void State::set_aside(const api::ObjectKey& key, const std::string& uid, TimePoint now) {

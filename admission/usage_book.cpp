@@ -37,6 +37,7 @@ void UsageBook::release(WorkloadId id) {
   entry.place = Place::nowhere;
   if (reservation->penalty) history_.discharge(entry.local_queue, *reservation->penalty);
   if (reservation->queue == no_id) {
+    count_places(*reservation, false);
     for (auto& [name, ids] : orphans_) ids.erase(id);
     return;
   }
@@ -74,6 +75,7 @@ void UsageBook::reserve_orphan(WorkloadId id, const std::string& cluster_queue,
   REGATTA_CHECK(workloads_[id].reservation == nullptr,
                 workloads_[id].key.str() + " holds a reservation already");
   orphans_[cluster_queue].insert(id);
+  count_places(*reservation, true);
   workloads_[id].reservation = std::move(reservation);
   workloads_[id].place = Place::reserved;
 }
@@ -85,6 +87,7 @@ void UsageBook::adopt(const QueueInfo& queue) {
   orphans_.erase(it);
   for (const WorkloadId id : ids) {
     auto reservation = std::move(workloads_[id].reservation);
+    count_places(*reservation, false);
     reservation->queue = queue.id;
     reserve(id, std::move(reservation));
   }
@@ -107,13 +110,14 @@ void UsageBook::count_places(const Reservation& reservation, bool add) {
   }
 }
 
-void UsageBook::move_pods(WorkloadId id, std::vector<PodSetPlaces> places) {
+void UsageBook::move_pods(WorkloadId id, const std::vector<PodSetPlaces>& places) {
   Reservation& held = *workloads_[id].reservation;
   count_places(held, false);
-  for (PodSetPlaces& one : places) {
+  for (const PodSetPlaces& one : places) {
+    if (one.pod_set >= held.pod_sets.size()) continue;  // another admission by now
     PodSetReservation& pod_set = held.pod_sets[one.pod_set];
     if (!pod_set.delayed_topology.empty()) pod_set.delayed_topology = "Ready";
-    pod_set.places = {std::move(one.places)};
+    pod_set.places = {one.places};
   }
   count_places(held, true);
 }

@@ -4,7 +4,8 @@
 ///
 ///   a workload holds at most one reservation
 ///   a reservation counts in the tree, in the topologies and in the list of its ClusterQueue;
-///   while that ClusterQueue does not exist, it counts in none of them (an orphan)
+///   while that ClusterQueue does not exist, or cannot be read, it counts in the topologies alone
+///   (an orphan): its pods may run
 
 #include "admission/history_book.h"
 #include "admission/queue_book.h"
@@ -32,7 +33,7 @@ class UsageBook {
   /// Requires that the workload holds a reservation, in a ClusterQueue or as an orphan.
   void release(WorkloadId id);
   /// Gives the pods of some pod sets new places.
-  void move_pods(WorkloadId id, std::vector<PodSetPlaces> places);
+  void move_pods(WorkloadId id, const std::vector<PodSetPlaces>& places);
 
   /// A reservation in a ClusterQueue that does not exist (yet).
   void reserve_orphan(WorkloadId id, const std::string& cluster_queue,

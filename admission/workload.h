@@ -94,6 +94,10 @@ struct PodSetReservation {
   /// which flavor has the topology.
   std::vector<PodPlaces> places;
   std::string delayed_topology;  ///< "", Pending, Ready
+  /// Pods that will yet run: those that were not given back.
+  std::int32_t remaining() const {
+    return reclaimed.of == 0 ? count : std::clamp(reclaimed.of - reclaimed.pods, 0, count);
+  }
 };
 
 /// The quota that a workload holds.

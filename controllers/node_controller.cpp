@@ -1,6 +1,7 @@
 #include "controllers/node_controller.h"
 
 #include "admission/topology/assignment.h"
+#include "admission/workload.h"
 #include "clusters/lean_objects.h"
 #include "jobs/admission_info.h"
 #include "lib/api/names.h"
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace regatta::controllers {
@@ -30,6 +32,11 @@ std::string hostname_of(const api::Node& node) {
   return node.metadata.label(std::string(api::labels::hostname));
 }
 
+bool names_hosts(const api::PodSetAssignment& assignment) {
+  const auto& places = assignment.topology_assignment;
+  return places && !places->levels.empty() && places->levels.back() == api::labels::hostname;
+}
+
 /// The hosts on which the workload's pods are placed; none when its places are wider than a node.
 std::vector<std::string> hosts_of(const api::Workload& workload) {
   std::set<std::string> hosts;
@@ -37,11 +44,8 @@ std::vector<std::string> hosts_of(const api::Workload& workload) {
       lifecycle::is_evicted(workload))
     return {};
   for (const auto& assignment : workload.status.admission->pod_set_assignments) {
-    const auto& places = assignment.topology_assignment;
-    const bool names_hosts =
-        places && !places->levels.empty() && places->levels.back() == api::labels::hostname;
-    if (!names_hosts) continue;
-    const auto domains = admission::expand(*places);
+    if (!names_hosts(assignment)) continue;
+    const auto domains = admission::expand(*assignment.topology_assignment);
     if (!domains) continue;
     for (const auto& domain : domains->domains) hosts.insert(domain.values.back());
   }
@@ -51,6 +55,20 @@ std::vector<std::string> hosts_of(const api::Workload& workload) {
 std::string wanted_host(const api::Pod& pod) {
   const auto found = pod.spec.node_selector.find(std::string(api::labels::hostname));
   return found == pod.spec.node_selector.end() ? std::string() : found->second;
+}
+
+const std::string& pod_set_of(const api::Pod& pod) {
+  return pod.metadata.label(std::string(api::labels::pod_set));
+}
+
+/// Whether the hostname that the pod selects may be its place. Where places are wider than a node,
+/// it is what the pod asks for itself.
+bool may_be_sent_to_hosts(const api::Workload& workload, const api::Pod& pod) {
+  if (!workload.status.admission) return true;
+  for (const auto& assignment : workload.status.admission->pod_set_assignments) {
+    if (assignment.name == pod_set_of(pod)) return names_hosts(assignment);
+  }
+  return true;
 }
 
 /// The pod has its place, and kube-scheduler has not bound it yet.
@@ -138,16 +156,24 @@ void NodeController::look_for_place(const api::Pod& pod) {
   }
 }
 
-/// A workload may get a place on a node that was lost before the place was written.
+/// A workload may get a place on a node that was lost before the place was written, and may need
+/// what it has on a lost node no more.
 void NodeController::watch_workloads() {
   cluster_.workloads.on_transition([this](const auto&, const auto& before, const auto& after) {
     if (!after || !after->status.admission) return;
-    if (before && before->status.admission == after->status.admission) return;
-    for (const std::string& host : hosts_of(*after)) {
-      const NodePtr node = node_named(host);
-      if (!node || lifecycle::is_suspect(*node)) queue_.add(host);
+    if (!before || before->status.admission != after->status.admission) {
+      look_at_suspects(*after, Duration(0));
+    } else if (before->status.reclaimable_pods != after->status.reclaimable_pods) {
+      look_at_suspects(*after, batch);  // the pods that it gave back may be seen to end later
     }
   });
+}
+
+void NodeController::look_at_suspects(const api::Workload& workload, Duration delay) {
+  for (const std::string& host : hosts_of(workload)) {
+    const NodePtr node = node_named(host);
+    if (!node || lifecycle::is_suspect(*node)) queue_.add_after(host, delay);
+  }
 }
 
 /// Hosts without a node are those of workloads and of pods that wait for one.
@@ -174,7 +200,6 @@ Task<> NodeController::work() {
   }
 }
 
-/// The hostname of a node; a node that is gone had its name for one.
 std::string NodeController::host_of(const std::string& node) const {
   const NodePtr found = cluster_.nodes.get(api::ObjectKey(node));
   return found ? hostname_of(*found) : node;
@@ -213,23 +238,62 @@ std::vector<NodeController::WorkloadPtr> NodeController::concerned(const std::st
   return workloads;
 }
 
+std::vector<lifecycle::PodPtr> NodeController::bound_pods(const api::Workload& workload) const {
+  const std::string slice = lifecycle::slice_name(workload);
+  const std::string& first = slice.empty() ? workload.metadata.name : slice;
+  return cluster_.pods.by_index(clusters::by_bound_workload, workload.metadata.ns + "/" + first);
+}
+
+std::vector<lifecycle::PodPtr> NodeController::waiting_pods(const api::Workload& workload) const {
+  auto pods = cluster_.pods.by_index(clusters::by_pods_workload, workload.metadata.key().str());
+  std::erase_if(pods, [](const lifecycle::PodPtr& pod) { return !waits(*pod); });
+  return pods;
+}
+
+bool NodeController::given_back(const api::Workload& workload,
+                                const api::PodSetAssignment& assignment,
+                                const std::string& host) const {
+  const auto& sets = workload.spec.pod_sets;
+  const auto set = std::find_if(sets.begin(), sets.end(),
+                                [&](const auto& one) { return one.name == assignment.name; });
+  if (set == sets.end()) return false;
+  const std::int32_t left = admission::count_after_reclaim(workload, *set);
+  if (left == set->count) return false;
+  const auto domains = admission::expand(*assignment.topology_assignment);
+  if (!domains) return false;
+  std::map<std::string, std::int32_t> places;
+  for (const auto& domain : domains->domains) {
+    if (domain.values.back() != host) places[domain.values.back()] += domain.count;
+  }
+  std::int32_t elsewhere = 0;
+  const auto count = [&](const lifecycle::PodPtr& pod, const std::string& there) {
+    const auto place = places.find(there);
+    if (place == places.end() || place->second == 0) return;
+    if (pod->metadata.deleting() || pod_set_of(*pod) != assignment.name) return;
+    --place->second;
+    ++elsewhere;
+  };
+  for (const auto& pod : bound_pods(workload)) count(pod, host_of(pod->spec.node_name));
+  for (const auto& pod : waiting_pods(workload)) count(pod, wanted_host(*pod));
+  return elsewhere >= left;
+}
+
 lifecycle::PlaceView NodeController::view(const api::Workload& workload, const std::string& host,
                                           const NodePtr& node) const {
   lifecycle::PlaceView view;
   view.node = node.get();
-  const std::string slice = lifecycle::slice_name(workload);
-  const std::string first = slice.empty() ? workload.metadata.name : slice;
-  for (const auto& pod :
-       cluster_.pods.by_index(clusters::by_bound_workload, workload.metadata.ns + "/" + first)) {
+  for (const auto& pod : bound_pods(workload)) {
     if (node && pod->spec.node_name == node->metadata.name && !pod->metadata.deleting()) {
       view.progressing = true;
     }
   }
-  const std::string key = workload.metadata.key().str();
-  for (const auto& pod : cluster_.pods.by_index(clusters::by_pods_workload, key)) {
-    if (wanted_host(*pod) == host && waits(*pod)) view.waiting.push_back(pod);
+  for (const auto& pod : waiting_pods(workload)) {
+    if (wanted_host(*pod) == host && may_be_sent_to_hosts(workload, *pod)) {
+      view.waiting.push_back(pod);
+    }
   }
   if (!workload.status.admission) return view;
+  view.given_back = true;
   const jobs::FlavorLookup flavor = [this](const std::string& name) {
     return cluster_.flavors.get(api::ObjectKey(name)).get();
   };
@@ -238,6 +302,7 @@ lifecycle::PlaceView NodeController::view(const api::Workload& workload, const s
     const auto& places = assignment.topology_assignment;
     if (!places || admission::pods_on_node(*places, host) == 0) continue;
     view.assigned = true;
+    view.given_back = view.given_back && given_back(workload, assignment, host);
     std::vector<api::Toleration>& all = view.tolerations.emplace_back();
     for (const api::PodSet& set : workload.spec.pod_sets) {
       if (set.name == assignment.name) all = set.pod_template.spec().tolerations;

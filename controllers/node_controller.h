@@ -33,17 +33,28 @@ class NodeController {
   void watch_workloads();
   Task<> work();
   Task<Status> reconcile(std::string host);
-  /// Null when there is no such node.
+  /// The hostname of a node; of a node that is gone, its name.
   std::string host_of(const std::string& node) const;
+  /// Null when there is no such node.
   NodePtr node_named(const std::string& host) const;
   /// Whether a node that cannot be read may be the one of that hostname.
   bool may_be_unreadable(const std::string& host) const;
   void look_at_missing();
   void look_for_place(const api::Pod& pod);
+  /// Looks at the hosts of the workload whose node is gone or in a state in which it may be lost.
+  void look_at_suspects(const api::Workload& workload, Duration delay);
+  /// The pods of the workload, of its earlier slices too, that a node runs.
+  std::vector<lifecycle::PodPtr> bound_pods(const api::Workload& workload) const;
+  /// Those that have a place and that no node runs yet.
+  std::vector<lifecycle::PodPtr> waiting_pods(const api::Workload& workload) const;
   /// Workloads that are placed on the host, and workloads of pods that must go there.
   std::vector<WorkloadPtr> concerned(const std::string& host) const;
   lifecycle::PlaceView view(const api::Workload& workload, const std::string& host,
                             const NodePtr& node) const;
+  /// Whether the pod set needs its places on the host no more: of its pods so many were given back
+  /// that the others have places on other hosts.
+  bool given_back(const api::Workload& workload, const api::PodSetAssignment& assignment,
+                  const std::string& host) const;
   Task<Status> look_at(WorkloadPtr workload, std::string host, NodePtr node);
   Task<Status> fail(lifecycle::PodPtr pod);
 

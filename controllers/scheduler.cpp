@@ -218,10 +218,10 @@ bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
 
 Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const TimePoint now = cluster_.clock.now();
-  const SteadyPoint until = cluster_.clock.steady() + late_writes_max;
   bool done = false;
   std::string version;
-  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+  const clusters::Wanted<api::WorkloadStatus> wanted =
+      [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     done = false;
     version = workload.metadata.resource_version;
     // What asks for something else by now is decided on anew.
@@ -237,21 +237,7 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     if (config_.nominate_first) config_.nominate_first(workload, &status);
     return status;
   };
-  Status written = co_await cluster_.update_status(admitted.key, wanted);
-  // The write may have happened. The quota must not go to another workload before that is known.
-  bool unanswered = false;
-  for (int tries = 1; !written; ++tries) {
-    const bool may_have_happened = kube::may_have_happened(written.error());
-    unanswered |= may_have_happened && !written.error().details();
-    if (!may_have_happened && !unanswered) break;
-    co_await find_out(admitted.key);
-    // What a later write is told says nothing about the one that is still under way.
-    const bool late = unanswered && may_come_late(admitted.key, version);
-    if (!late || cluster_.clock.steady() >= until) break;
-    co_await cluster_.clock.sleep_for(unknown_writes.after(tries));
-    // Of two writes with one resourceVersion the API takes one.
-    written = co_await cluster_.update_status(admitted.key, wanted);
-  }
+  const Status written = co_await write_until_known(admitted.key, wanted, version);
   --writing_;
   if (!written || !done) {
     co_await give_back(std::move(admitted), std::move(version), written);
@@ -275,6 +261,27 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
          lifecycle::admitted_message(admitted.cluster_queue, Duration(0)));
   }
   if (config_.on_reserved) config_.on_reserved(*workload, whole);
+}
+
+Task<Status> Scheduler::write_until_known(const api::ObjectKey& key,
+                                          const clusters::Wanted<api::WorkloadStatus>& wanted,
+                                          const std::string& version) {
+  const SteadyPoint until = cluster_.clock.steady() + late_writes_max;
+  Status written = co_await cluster_.update_status(key, wanted);
+  bool unanswered = false;
+  for (int tries = 1; !written; ++tries) {
+    const bool may_have_happened = kube::may_have_happened(written.error());
+    unanswered |= may_have_happened && !written.error().details();
+    if (!may_have_happened && !unanswered) break;
+    co_await find_out(key);
+    // What a later write is told says nothing about the one that is still under way.
+    const bool late = unanswered && may_come_late(key, version);
+    if (!late || cluster_.clock.steady() >= until) break;
+    co_await cluster_.clock.sleep_for(unknown_writes.after(tries));
+    // Of two writes with one resourceVersion the API takes one.
+    written = co_await cluster_.update_status(key, wanted);
+  }
+  co_return written;
 }
 
 Task<> Scheduler::find_out(api::ObjectKey key) {

@@ -66,6 +66,15 @@ class Scheduler {
   bool idle() const;
 
  private:
+  using WorkloadPtr = std::shared_ptr<const api::Workload>;
+  struct PlacesDecided {
+    api::ObjectKey key;
+    std::string uid;
+    std::uint64_t decision = 0;
+    bool done = false;       ///< there was something to write
+    const char* event = "";  ///< the reason of the event about a write that fails
+  };
+
   Task<> run();
   Task<> write_pending_conditions();
   Task<> wait_for_work();
@@ -74,6 +83,12 @@ class Scheduler {
   /// Whether the result has decisions that are not being written already.
   bool apply(const admission::CycleResult& result, TimePoint now);
   Task<> reserve(admission::AdmittedWorkload admitted);
+  /// Writes, and returns when it is known whether the write has happened: what it takes must not go
+  /// to another workload before. `wanted` leaves in `version` the resourceVersion of what it was
+  /// asked about. All three must outlive the task.
+  Task<Status> write_until_known(const api::ObjectKey& key,
+                                 const clusters::Wanted<api::WorkloadStatus>& wanted,
+                                 const std::string& version);
   /// Returns when the store has the Workload as the API has it.
   Task<> find_out(api::ObjectKey key);
   Task<> preempt(admission::PreemptedWorkload preempted);
@@ -99,8 +114,12 @@ class Scheduler {
   /// Tells the state of a pod: one whose claim to be placed is wrong is like any other.
   void count(const api::Pod& pod);
   void apply_places(const admission::CycleResult& result);
-  Task<> place(admission::AdmittedWorkload placed);
+  /// `decided_on` is the Workload that the cycle knew.
+  Task<> place(admission::AdmittedWorkload placed, WorkloadPtr decided_on);
   Task<> evict_unplaced(admission::EvictedWorkload evicted);
+  /// What was decided about places is written or not. A write that may fail again is decided on
+  /// later.
+  Task<> settle(PlacesDecided decided, std::string version, Status written);
   void changed();
   void note(const api::ObjectKey& key, bool warning, std::string reason, std::string message);
 

@@ -21,6 +21,12 @@ bool same_for_placement(const api::Pod& a, const api::Pod& b) {
          a.metadata.labels == b.metadata.labels;
 }
 
+/// Places are decided on for what the Workload had and had lost by then.
+bool same_places(const api::Workload& a, const api::Workload& b) {
+  return a.status.admission == b.status.admission &&
+         a.status.unhealthy_nodes == b.status.unhealthy_nodes;
+}
+
 /// A node may have come back since the workload was decided on; then there may be places for it.
 bool has_lost(const api::Workload& workload, const std::vector<std::string>& nodes) {
   const std::vector<std::string>& lost = workload.status.unhealthy_nodes;
@@ -60,7 +66,7 @@ void Scheduler::count(const api::Pod& pod) {
 void Scheduler::apply_places(const admission::CycleResult& result) {
   for (const admission::AdmittedWorkload& placed : result.placed) {
     ++writing_;
-    scope_.spawn("place", place(placed));
+    scope_.spawn("place", place(placed, cluster_.workloads.get(placed.key)));
   }
   for (const admission::EvictedWorkload& evicted : result.evicted) {
     ++writing_;
@@ -71,27 +77,28 @@ void Scheduler::apply_places(const admission::CycleResult& result) {
   }
 }
 
-Task<> Scheduler::place(admission::AdmittedWorkload placed) {
+Task<> Scheduler::place(admission::AdmittedWorkload placed, WorkloadPtr decided_on) {
   const TimePoint now = cluster_.clock.now();
   bool admitted = false;
-  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+  bool done = false;
+  std::string version;
+  const clusters::Wanted<api::WorkloadStatus> wanted =
+      [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    done = admitted = false;
+    version = workload.metadata.resource_version;
     if (!holds_its_quota(workload, placed.uid)) return {};
+    if (!decided_on || !same_places(workload, *decided_on)) return {};
     api::WorkloadStatus status = lifecycle::place(workload, placed.admission, now);
     admitted = !lifecycle::is_admitted(workload) &&
                api::is_true(status.conditions, api::conditions::admitted);
+    done = true;
     return status;
   };
-  const Status written = co_await cluster_.update_status(placed.key, wanted);
+  const Status written = co_await write_until_known(placed.key, wanted, version);
   --writing_;
-  if (!written) {
-    log_.warning("places of pods not written",
-                 {{"workload", placed.key.str()}, {"error", written.error().what()}});
-    if (kube::may_have_happened(written.error())) co_await find_out(placed.key);
-  }
+  co_await settle({placed.key, placed.uid, placed.decision, done, "PlacesNotWritten"}, version,
+                  written);
   const auto stored = cluster_.workloads.get(placed.key);
-  // The state follows the API's object, also when nothing was written.
-  if (stored) state_.upsert(*stored, cluster_.clock.now());
-  changed();
   if (!written || !admitted || !stored) co_return;
   const auto* reserved =
       api::find_condition(stored->status.conditions, api::conditions::quota_reserved);
@@ -103,7 +110,10 @@ Task<> Scheduler::place(admission::AdmittedWorkload placed) {
 Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
   const TimePoint now = cluster_.clock.now();
   std::vector<lifecycle::Note> notes;
+  std::string version;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    notes.clear();
+    version = workload.metadata.resource_version;
     if (!holds_its_quota(workload, evicted.uid) || !has_lost(workload, evicted.lost)) return {};
     lifecycle::StatusChange change =
         lifecycle::evict(workload, evicted.reason, evicted.message, now);
@@ -112,16 +122,32 @@ Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
   };
   const Status written = co_await cluster_.update_status(evicted.key, wanted);
   --writing_;
-  if (!written) {
-    log_.warning("eviction not written",
-                 {{"workload", evicted.key.str()}, {"error", written.error().what()}});
-  }
-  // The state follows the API's object, also when nothing was written.
-  const auto stored = cluster_.workloads.get(evicted.key);
-  if (stored) state_.upsert(*stored, cluster_.clock.now());
-  changed();
+  co_await settle({evicted.key, evicted.uid, evicted.decision, true, "EvictionNotWritten"}, version,
+                  written);
   if (!written) co_return;
   for (lifecycle::Note& one : notes) note(evicted.key, one.warning, one.reason, one.message);
+}
+
+Task<> Scheduler::settle(PlacesDecided decided, std::string version, Status written) {
+  Duration pause{0};
+  if (written) {
+    failures_.erase(decided.uid);
+  } else {
+    log_.warning("what was decided about places is not written",
+                 {{"workload", decided.key.str()}, {"error", written.error().what()}});
+    pause = co_await pause_after(decided.key, decided.uid, std::move(version), written.error(),
+                                 decided.event);
+  }
+  const auto known = cluster_.workloads.get(decided.key);
+  if (known && (!written || !decided.done)) {
+    state_.give_up_places(*known, decided.decision, cluster_.clock.now());
+    changed();
+  }
+  if (pause > Duration(0)) co_await sit_out(decided.key, pause);
+  // The state follows the API's object, also when nothing was written.
+  const auto stored = cluster_.workloads.get(decided.key);
+  if (stored) state_.settle_places(*stored, decided.decision, cluster_.clock.now());
+  changed();
 }
 
 }  // namespace regatta::controllers

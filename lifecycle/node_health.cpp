@@ -36,21 +36,22 @@ bool is_suspect(const api::Node& node) {
 }
 
 PlaceVerdict judge(const PlaceView& view, const NodeHealthOptions& options) {
+  const bool needed = view.assigned && !view.given_back;
   // 1. The node is gone: everything on it is lost.
   const bool known = view.node && api::find_condition(view.node->status.conditions, "Ready");
-  if (!known) return {view.assigned, view.waiting};
+  if (!known) return {needed, view.waiting};
   // 2. The workload is no longer assigned to the node: pods that were sent there must be created
   // again.
   if (!view.assigned) return {false, view.waiting};
   // 3. The node is not ready: lost as soon as no pod of the workload runs there.
   if (!api::is_true(view.node->status.conditions, "Ready")) {
-    if (!options.on_pod_termination) return {true, {}};
-    return {!view.progressing, view.waiting};
+    if (!options.on_pod_termination) return {needed, {}};
+    return {needed && !view.progressing, view.waiting};
   }
   // 4. Taints: one that is tolerated for a limited time matters when the pods have gone.
   if (!options.on_taints || tolerates_node(view, true)) return {};
-  if (!options.on_pod_termination && !tolerates_node(view, false)) return {true, {}};
-  return {!view.progressing, view.waiting};
+  if (!options.on_pod_termination && !tolerates_node(view, false)) return {needed, {}};
+  return {needed && !view.progressing, view.waiting};
 }
 
 std::optional<StatusChange> note_node(const api::Workload& w, const std::string& host, bool lost,

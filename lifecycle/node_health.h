@@ -22,8 +22,10 @@ struct NodeHealthOptions {
 struct PlaceView {
   const api::Node* node = nullptr;  ///< null when it is gone
   bool assigned = false;            ///< the workload's admission has pods there
-  bool progressing = false;         ///< a pod of the workload runs there and was not asked to end
-  std::vector<PodPtr> waiting;      ///< pods sent there and not scheduled yet
+  /// What was placed there has been given back: the pods that will yet run have places elsewhere.
+  bool given_back = false;
+  bool progressing = false;     ///< a pod of the workload runs there and was not asked to end
+  std::vector<PodPtr> waiting;  ///< pods sent there and not scheduled yet
   /// The tolerations of the pods placed there, by pod set.
   std::vector<std::vector<api::Toleration>> tolerations;
 };

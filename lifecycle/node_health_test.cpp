@@ -30,6 +30,7 @@ struct HealthCase {
   std::vector<std::vector<api::Toleration>> tolerations;
   bool lost, doomed;
   NodeHealthOptions options;
+  bool given_back = false;
 };
 
 class NodeHealth : public testing::TestWithParam<HealthCase> {};
@@ -40,6 +41,7 @@ TEST_P(NodeHealth, OfOneWorkload) {
   view.node = c.node ? &*c.node : nullptr;
   view.assigned = c.assigned;
   view.progressing = c.progressing;
+  view.given_back = c.given_back;
   view.waiting.push_back(std::make_shared<api::Pod>());
   view.tolerations = c.tolerations;
   const PlaceVerdict verdict = judge(view, c.options);
@@ -63,6 +65,29 @@ INSTANTIATE_TEST_SUITE_P(
         HealthCase{"a_good_node", node(true), true, true, {{}}, false, false, {}},
         HealthCase{"gone", {}, true, false, {{}}, true, true, {}},
         HealthCase{"never_reported", without_condition(), true, true, {{}}, true, true, {}},
+        HealthCase{"gone_and_given_back", {}, true, false, {{}}, false, true, {}, true},
+        HealthCase{
+            "not_ready_and_given_back", node(false), true, false, {{}}, false, true, {}, true},
+        HealthCase{"not_ready_and_given_back_and_no_workload_waits_for_pods",
+                   node(false),
+                   true,
+                   false,
+                   {{}},
+                   false,
+                   false,
+                   at_once,
+                   true},
+        HealthCase{"tainted_and_given_back", tainted, true, false, {{}}, false, true, {}, true},
+        HealthCase{"tainted_and_given_back_and_no_workload_waits_for_pods",
+                   tainted,
+                   true,
+                   false,
+                   {{}},
+                   false,
+                   false,
+                   at_once,
+                   true},
+        HealthCase{"a_good_node_given_back", node(true), true, false, {{}}, false, false, {}, true},
         HealthCase{"gone_and_not_assigned", {}, false, false, {}, false, true, {}},
         HealthCase{"a_place_given_up", node(true), false, false, {}, false, true, {}},
         HealthCase{"not_ready_while_pods_run", node(false), true, true, {{}}, false, true, {}},

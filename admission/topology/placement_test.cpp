@@ -245,6 +245,7 @@ struct LossCase {
   std::string before;
   std::string lost;
   std::string expected;
+  int given_back = 0;
 };
 
 class Losses : public ::testing::TestWithParam<LossCase> {};
@@ -274,8 +275,9 @@ TEST_P(Losses, MoveOnlyThePodsOfTheLostHost) {
   cluster.topologies().add(before);
   cluster.topologies().erase_node(given.lost);
   cluster.topologies().settle();
+  const LostPlaces lost{{given.lost}, shape.count - given.given_back};
   const Replacement replaced =
-      replace_places(cluster.topologies(), cluster.request(shape), before, {given.lost}, true);
+      replace_places(cluster.topologies(), cluster.request(shape), before, lost, true);
   EXPECT_EQ(replaced.places ? cluster.str(*replaced.places) : replaced.failure, given.expected);
 }
 
@@ -290,7 +292,15 @@ INSTANTIATE_TEST_SUITE_P(
         LossCase{"all_of_it_was_there", required(host), "n3:3", "n3", "n4:3"},
         LossCase{"pods_join_those_that_are_there", required(rack), "n3:1 n4:2", "n4", "n3:3"},
         LossCase{"a_broken_slice_is_mended_in_its_rack", sliced(required(block), rack, 3),
-                 "n3:2 n4:1", "n4", "n3:3"}),
+                 "n3:2 n4:1", "n4", "n3:3"},
+        LossCase{"what_was_given_back_needs_no_place", required(rack), "n1:4 n2:2", "n2", "n1:4",
+                 2},
+        LossCase{"what_remains_has_the_places_of_what_was_given_back", required(rack), "n1:4 n2:2",
+                 "n2", "n1:4", 4},
+        LossCase{"one_place_is_missing", preferred(rack), "n1:4 n2:2", "n2", "n1:4 n6:1", 1},
+        LossCase{"nothing_remains", required(host), "n3:3", "n3", "n3:3", 3},
+        LossCase{"slices_stay_whole", sliced(required(block), rack, 3), "n3:2 n4:1", "n4", "n3:3",
+                 1}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Loss, OfMoreHostsThanIsKnownIsNotMended) {
@@ -302,10 +312,15 @@ TEST(Loss, OfMoreHostsThanIsKnownIsNotMended) {
   cluster.topologies().erase_node("n7");
   cluster.topologies().settle();
   const Replacement replaced =
-      replace_places(cluster.topologies(), cluster.request(shape), before, {"n6"}, true);
+      replace_places(cluster.topologies(), cluster.request(shape), before, {{"n6"}, 3}, true);
   EXPECT_EQ(replaced.failure,
             "Cannot replace the node, because the existing topologyAssignment is invalid, as it "
             "contains the stale domain n7");
+  // Unless that is what was given back.
+  const Replacement one =
+      replace_places(cluster.topologies(), cluster.request(shape), before, {{"n6"}, 1}, true);
+  ASSERT_TRUE(one.places) << one.failure;
+  EXPECT_EQ(cluster.str(*one.places), "n8:1");
 }
 
 /// A tree knows only the resources of its own nodes, but pods may request other ones.

@@ -17,25 +17,36 @@ class Replacer {
   Replacer(const Topologies& topologies, const TopologyTree& tree)
       : topologies_(topologies), tree_(tree) {}
 
-  /// Splits the places into kept and missing ones; false when a kept one is not in the tree.
-  bool split(const PodPlaces& current, const std::set<std::string>& lost, std::string* stale) {
+  /// Splits the places into kept and missing ones; false when a kept one is not in the tree. Hosts
+  /// that are gone matter only if a pod that remains may be there.
+  bool split(const PodPlaces& current, const LostPlaces& lost, std::string* stale) {
+    std::int32_t all = 0;
+    std::int32_t gone = 0;
     for (const PlacedPods& placed : current.places) {
+      all += placed.count;
       const std::string& host = topologies_.values(placed.place).back();
-      if (lost.contains(host)) {
+      if (lost.hosts.contains(host)) {
         missing_ += placed.count;
         continue;
       }
       const auto leaf = tree_.leaf_of_place.find(placed.place);
       if (leaf == tree_.leaf_of_place.end()) {
-        *stale = host;
-        return false;
+        if (stale->empty()) *stale = host;
+        gone += placed.count;
+        continue;
       }
       kept_[leaf->second] += placed.count;
     }
-    return true;
+    return gone <= std::max(all - lost.remaining, 0);
   }
 
   std::int32_t missing() const { return missing_; }
+  /// So many pods will yet run, and each fits each place that is left.
+  void need_only(std::int32_t remaining) {
+    std::int32_t left = 0;
+    for (const auto& [leaf, count] : kept_) left += count;
+    missing_ = std::min(missing_, std::max(remaining - left, 0));
+  }
   const std::map<DomainIndex, std::int32_t>& kept() const { return kept_; }
 
   /// The domain into which the missing pods have to go, if there is one.
@@ -98,7 +109,7 @@ std::string names_of(const std::set<std::string>& hosts) {
 }  // namespace
 
 Replacement replace_places(Topologies& topologies, const TopologyRequest& request,
-                           const PodPlaces& current, const std::set<std::string>& lost,
+                           const PodPlaces& current, const LostPlaces& lost,
                            bool least_free_first) {
   TopologyTree* tree = topologies.tree(request.flavor);
   if (tree == nullptr || !tree->by_hostname) return {{}, "topology level not specified"};
@@ -112,6 +123,18 @@ Replacement replace_places(Topologies& topologies, const TopologyRequest& reques
   }
   auto resolved = resolve(*tree, *request.terms, request.implied);
   if (!resolved) return {{}, resolved.error().what()};
+  if (resolved->layers.empty() && resolved->slices.size == 1) {
+    replacer.need_only(lost.remaining);
+  }
+  const auto places_on = [&](const std::map<DomainIndex, std::int32_t>& leaves) {
+    PodPlaces places{
+        request.flavor, request.pods, topologies.assignment_levels(request.flavor), {}};
+    for (const auto& [leaf, count] : leaves) places.places.push_back({tree->places[leaf], count});
+    return places;
+  };
+  if (replacer.missing() == 0) {
+    return {replacer.kept().empty() ? current : places_on(replacer.kept()), {}};
+  }
   const auto inside = replacer.required(*resolved);
   if (inside && replacer.missing() % resolved->slices.size != 0) {
     replacer.lower_slices(&*resolved, inside->level);
@@ -131,13 +154,11 @@ Replacement replace_places(Topologies& topologies, const TopologyRequest& reques
     return {{}, placement_failure(view, wanted, found, resolved->layers, topologies.names())};
   }
   if (found.leaves.empty()) {
-    return {{}, "cannot find replacement assignment for unhealthy node: " + names_of(lost)};
+    return {{}, "cannot find replacement assignment for unhealthy node: " + names_of(lost.hosts)};
   }
   std::map<DomainIndex, std::int32_t> all = replacer.kept();
   for (const PlacedLeaf& leaf : found.leaves) all[leaf.leaf] += leaf.pods;
-  PodPlaces places{request.flavor, request.pods, topologies.assignment_levels(request.flavor), {}};
-  for (const auto& [leaf, count] : all) places.places.push_back({tree->places[leaf], count});
-  return {std::move(places), {}};
+  return {places_on(all), {}};
 }
 
 }  // namespace regatta::admission

@@ -80,13 +80,14 @@ spec:
 /// One cluster with simulated nodes in racks of four and a queue that places pods.
 class PlacedPods : public OneCluster {
  protected:
-  void start(const char* fleet, manager::CoreConfig config = {}) {
+  void start(const char* fleet, manager::CoreConfig config = {},
+             const std::string& topology = topology_yaml) {
     const Status made =
         run(world_, lab::create_nodes(cluster_.admin(), *lab::parse_fleet(fleet), world_.now()));
     ASSERT_TRUE(made) << made.error().what();
     for (const std::string& yaml :
-         {std::string(topology_yaml), std::string(placed_flavor_yaml),
-          placed_queue(cluster_queue_yaml), std::string(local_queue_yaml)}) {
+         {topology, std::string(placed_flavor_yaml), placed_queue(cluster_queue_yaml),
+          std::string(local_queue_yaml)}) {
       apply(yaml);
     }
     nodes_.emplace(cluster_, lab::JobControllerOptions());
@@ -475,6 +476,109 @@ TEST_F(PlacedPods, AWorkloadWhoseNodeIsBackBeforeItsEvictionIsWrittenIsNotEvicte
     ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("bare")));
     settle();
   }
+}
+
+TEST_F(PlacedPods, NodesWhosePodsHaveAllEndedMayGo) {
+  start("5xCPU");
+  apply(placed_job("j", 4, anywhere));
+  until("all run", [&] { return placed("j") == 4; });
+  const std::vector<std::string> hosts = nodes_of("j");
+  const auto end = [&](const std::string& node) {
+    for (const api::Pod& pod : cluster_.list<api::Pod>("default")) {
+      if (pod.spec.node_name != node) continue;
+      ASSERT_TRUE(cluster_.patch(api::Pod::resource, pod.metadata.key(),
+                                 R"({"status":{"phase":"Succeeded"}})", "status"));
+    }
+  };
+  end(hosts[1]);
+  end(hosts[2]);
+  until("they are given back", [&] {
+    const auto& given = workload_of("j")->status.reclaimable_pods;
+    return !given.empty() && given[0].count == 2;
+  });
+  // Both at once: were they lost, the workload would be evicted.
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey(hosts[1])));
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey(hosts[2])));
+  settle(20s);
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+  EXPECT_THAT(workload_of("j")->status.unhealthy_nodes, IsEmpty());
+  // Of what remains one is lost: there is another node for that one.
+  set_ready(hosts[3], false);
+  until("it runs elsewhere", [&] {
+    const auto now = nodes_of("j");
+    return now[0] == hosts[0] && !now[3].empty() && now[3] != hosts[3];
+  });
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
+TEST_F(PlacedPods, APodThatSelectsAHostByItselfWaitsForItWherePlacesAreRacks) {
+  start("8xCPU", {}, with(topology_yaml, "  - nodeLabel: kubernetes.io/hostname\n", ""));
+  const auto on_one_host = [&](const std::string& name) {
+    return with(placed_job(name, 1, one_rack), "restartPolicy: Never,",
+                "restartPolicy: Never, nodeSelector: {kubernetes.io/hostname: cpu-1},");
+  };
+  apply(on_one_host("a"));
+  until("it runs", [&] { return placed("a") == 1; });
+  apply(on_one_host("b"));
+  until("it is sent to its rack", [&] { return condition_of("b", "Admitted") != ""; });
+  settle(20s);
+  int failed = 0;
+  for (const api::Pod& pod : cluster_.list<api::Pod>("default")) {
+    failed += pod.status.phase == "Failed" ? 1 : 0;
+  }
+  EXPECT_EQ(failed, 0);
+}
+
+/// A manager whose writes of places for a Job "j" go astray.
+class PlacesNotWritten : public PlacedPods {
+ protected:
+  void begin() {
+    start("8xCPU");
+    apply(placed_job("j", 3, one_rack));
+    until("all run", [&] { return placed("j") == 3; });
+    kube::NetworkFaults& faults = manager_->faults();
+    faults.concerns = [this](const net::HttpRequest& request) {
+      const bool places = request.method == "PATCH" &&
+                          request.target.find("/workloads/job-j") != std::string::npos &&
+                          request.body.find("podSetAssignments") != std::string::npos;
+      if (places && !first_) first_ = request;
+      writes_ += places ? 1 : 0;
+      return places;
+    };
+  }
+  std::optional<net::HttpRequest> first_;
+  int writes_ = 0;
+};
+
+TEST_F(PlacesNotWritten, ARefusalIsToldAndIsNotRepeatedAtOnce) {
+  begin();
+  manager_->faults().refused = 1;
+  manager_->faults().refused_with = 422;
+  set_ready("cpu-1", false);
+  settle(120s);
+  EXPECT_GE(writes_, 4);
+  EXPECT_LE(writes_, 16);
+  EXPECT_THAT(events("Workload"), Contains(HasSubstr("PlacesNotWritten")));
+  manager_->faults().refused = 0;
+  until("all run again", [&] { return placed("j") == 3 && nodes_of("j")[1] == "cpu-3"; });
+}
+
+TEST_F(PlacesNotWritten, PlacesGoToOneWorkloadWhileTheirWriteIsUnanswered) {
+  begin();
+  manager_->faults().hang_before = 1;
+  set_ready("cpu-1", false);
+  until("the places are on their way", [&] { return first_.has_value(); });
+  // Another one of the rack asks for the only host that is left there, and the first changes.
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"metadata":{"labels":{"some":"label"}}})"));
+  apply(placed_job("k", 5, anywhere));
+  settle(60s);
+  const bool both = condition_of("k", "QuotaReserved").starts_with("True");
+  EXPECT_FALSE(both) << "four hosts are left for five pods";
+  const auto sent = run(world_, cluster_.sender().send(*first_, {}));
+  ASSERT_TRUE(sent) << sent.error().what();
+  manager_->faults().hang_before = 0;
+  until("all run again", [&] { return placed("j") == 3 && nodes_of("j")[1] == "cpu-3"; });
 }
 
 TEST_F(PlacedPods, AReplacementDoesNotWaitForPodsToBeReady) {

@@ -55,15 +55,21 @@ void Cluster::look_at_node(const std::string& name, const api::Node* node, TimeP
 void Cluster::take_places(const admission::CycleResult& result, TimePoint now) {
   for (const admission::AdmittedWorkload& placed : result.placed) {
     Course* course = find(placed.key);
-    if (!course || !lifecycle::is_reserved(course->workload)) continue;
-    course->workload.status = lifecycle::place(course->workload, placed.admission, now);
+    if (!course) continue;
+    if (lifecycle::is_reserved(course->workload)) {
+      course->workload.status = lifecycle::place(course->workload, placed.admission, now);
+    }
+    state_.settle_places(course->workload, placed.decision, now);
     touch(course, now);
   }
   for (const admission::EvictedWorkload& evicted : result.evicted) {
     Course* course = find(evicted.key);
-    if (!course || !lifecycle::is_reserved(course->workload)) continue;
-    course->workload.status =
-        lifecycle::evict(course->workload, evicted.reason, evicted.message, now).status;
+    if (!course) continue;
+    if (lifecycle::is_reserved(course->workload)) {
+      course->workload.status =
+          lifecycle::evict(course->workload, evicted.reason, evicted.message, now).status;
+    }
+    state_.settle_places(course->workload, evicted.decision, now);
     touch(course, now);
   }
 }
