@@ -1,5 +1,6 @@
 #include "lib/api/quantity.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -206,8 +207,12 @@ Quantity Quantity::from_binary(std::string_view num, std::string_view denom, int
   if (!has_nonzero(denom)) {
     return Quantity(negative ? -whole : whole, 0, QuantityFormat::binary_si);
   }
-  // Doubling the decimal fraction digit by digit keeps it exact however long it is.
-  std::string fraction(denom);
+  // Doubling the decimal fraction digit by digit keeps it exact. Of the digits after shift + 9 it
+  // only matters whether one is not zero: 1n of the result is 5^shift of the last digit that is
+  // kept, so no multiple of 1n lies between that digit and the next.
+  const std::size_t kept = std::min(denom.size(), static_cast<std::size_t>(shift) + 9);
+  const bool more = has_nonzero(denom.substr(kept));
+  std::string fraction(denom.substr(0, kept));
   Wide carried = 0;
   for (int i = 0; i < shift; ++i) {
     int carry = 0;
@@ -221,7 +226,7 @@ Quantity Quantity::from_binary(std::string_view num, std::string_view denom, int
   whole += carried;
   if (fraction.size() < 9) fraction.append(9 - fraction.size(), '0');
   Wide value = whole * power_of_ten(9) + to_number(std::string_view(fraction).substr(0, 9));
-  if (has_nonzero(std::string_view(fraction).substr(9))) ++value;
+  if (more || has_nonzero(std::string_view(fraction).substr(9))) ++value;
   if (value > Wide(int64_max) * power_of_ten(9)) value = Wide(int64_max) * power_of_ten(9);
   const bool below_one = value < power_of_ten(9);
   return Quantity(negative ? -value : value, nano_scale,

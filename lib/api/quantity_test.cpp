@@ -123,6 +123,76 @@ TEST(Quantity, amounts_count_cpu_in_thousandths_and_the_rest_in_units) {
   EXPECT_EQ(resource_quantity("nvidia.com/gpu", 4096).str(), "4096");
 }
 
+/// The fraction "0.<digits>" times 2^shift in units of 1n, rounded up: by doubling all the digits.
+std::string nano_of_fraction(std::string digits, int shift) {
+  digits.append(9, '0');
+  std::string whole = "0";
+  for (int i = 0; i < shift; ++i) {
+    int carry = 0;
+    for (std::string* part : {&digits, &whole}) {
+      for (std::size_t at = part->size(); at-- > 0;) {
+        const int digit = ((*part)[at] - '0') * 2 + carry;
+        (*part)[at] = static_cast<char>('0' + digit % 10);
+        carry = digit / 10;
+      }
+    }
+    if (carry > 0) whole.insert(whole.begin(), static_cast<char>('0' + carry));
+  }
+  std::string nano = whole + digits.substr(0, 9);
+  if (digits.find_first_not_of('0', 9) == std::string::npos) return nano + "n";
+  std::size_t at = nano.size() - 1;
+  for (; nano[at] == '9'; --at) nano[at] = '0';
+  ++nano[at];
+  return nano + "n";
+}
+
+struct BinarySuffix {
+  const char* text;
+  int shift;
+};
+constexpr BinarySuffix binary_suffixes[] = {{"Ki", 10}, {"Mi", 20}, {"Gi", 30},
+                                            {"Ti", 40}, {"Pi", 50}, {"Ei", 60}};
+
+TEST(Quantity, a_fraction_of_a_binary_unit_is_exact_whatever_its_length) {
+  const std::uint64_t seed = 20260302;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Rng rng(seed);
+  // Half of each is far from a boundary, and beside one when a digit more or less follows.
+  const std::string_view starts[] = {"", "5", "25", "125", "0009765625", "4999999999", "75"};
+  for (int i = 0; i < 500; ++i) {
+    std::string digits(starts[rng.between(0, std::ssize(starts) - 1)]);
+    digits.append(static_cast<std::size_t>(rng.between(0, 110)), "0009"[rng.between(0, 3)]);
+    for (auto n = rng.between(0, 60); n > 0; --n) {
+      digits += static_cast<char>('0' + rng.between(0, 9));
+    }
+    for (const auto& [text, shift] : binary_suffixes) {
+      const std::string quantity = "0." + digits + text;
+      EXPECT_EQ(q(quantity), q(nano_of_fraction(digits, shift))) << quantity;
+      EXPECT_EQ(q("-" + quantity), -q(quantity)) << quantity;
+    }
+  }
+}
+
+TEST(Quantity, a_distant_digit_of_a_binary_fraction_rounds_up) {
+  const std::string zeros(98, '0');
+  EXPECT_EQ(q("0.5Ki").str(), "512");
+  EXPECT_EQ(q("0.5" + zeros + "Ki").str(), "512");
+  EXPECT_EQ(q("0.5" + zeros + "1Ki").str(), "512000000001n");
+  EXPECT_EQ(q("0.4" + std::string(99, '9') + "Ki").str(), "512");
+  EXPECT_EQ(q("1.5" + zeros + "1Ki"), q("1536000000001n"));
+  EXPECT_EQ(q("-0.5" + zeros + "1Ki"), q("-512000000001n"));
+  EXPECT_EQ(q("0." + zeros + "1Ei"), q("1n"));
+  // 1n in units of Ei, which has 69 digits: less than all of them do not tell it from its
+  // neighbour.
+  const std::string one = "0.000000000000000000000000000867361737988403547205962240695953369140625";
+  EXPECT_EQ(q(one + "Ei"), q("1n"));
+  EXPECT_EQ(q(one + zeros + "Ei"), q("1n"));
+  EXPECT_EQ(q(one + zeros + "1Ei"), q("2n"));
+  EXPECT_EQ(q(one + "1Ei"), q("2n"));
+  EXPECT_EQ(q(one.substr(0, one.size() - 1) + "4Ei"), q("1n"));
+  EXPECT_EQ(q(one.substr(0, one.size() - 1) + "6Ei"), q("2n"));
+}
+
 TEST(Quantity, survives_any_text) {
   const std::uint64_t seed = 20260101;
   SCOPED_TRACE("seed " + std::to_string(seed));
