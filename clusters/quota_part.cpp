@@ -15,6 +15,15 @@ bool is_readable(const char* section, const std::string& name, const Json& field
   return api::from_json<api::Workload>(alone).has_value();
 }
 
+/// The entries that can be read; none when there are too many of them.
+Json readable_entries(const char* section, const std::string& name, const Json& list) {
+  Json out = Json::array();
+  for (const Json& one : list) {
+    if (is_readable(section, name, Json::array({one}))) out.push_back(one);
+  }
+  return is_readable(section, name, out) ? out : Json::array();
+}
+
 /// What can be read of `spec` or `status`.
 Json readable_part(const Json& value, const char* section) {
   Json out = Json::object();
@@ -26,9 +35,8 @@ Json readable_part(const Json& value, const char* section) {
       continue;
     }
     if (!field.is_array()) continue;
-    for (const Json& one : field) {
-      if (is_readable(section, name, Json::array({one}))) out[name].push_back(one);
-    }
+    Json entries = readable_entries(section, name, field);
+    if (!entries.empty()) out[name] = std::move(entries);
   }
   return out;
 }

@@ -34,6 +34,14 @@ Result<jobs::WorkloadPtr> part(const char* place, const Json& value,
 
 const Json odd_condition = {{"type", "Future"}, {"status", "Perhaps"}};
 
+Json too_many_pod_sets() {
+  Json out = Json::array();
+  for (std::size_t i = 0; i <= api::pod_sets_max; ++i) {
+    out.push_back({{"name", std::to_string(i)}, {"count", 1}});
+  }
+  return out;
+}
+
 TEST(QuotaPart, WhateverCannotBeReadTheQuotaIsKept) {
   const std::pair<const char*, Json> odd[] = {
       {"/status/conditions/1", odd_condition},
@@ -43,6 +51,7 @@ TEST(QuotaPart, WhateverCannotBeReadTheQuotaIsKept) {
       {"/status/requeueState", "later"},
       {"/spec/active", "perhaps"},
       {"/spec/podSets/0/count", "many"},
+      {"/spec/podSets", too_many_pod_sets()},
   };
   for (const auto& [place, value] : odd) {
     SCOPED_TRACE(place);

@@ -58,7 +58,7 @@ void fields(V& v, T& o) {
     v("spec", o.spec);
     if (const Json* spec = v.find("spec")) {
       o.raw_spec = RawJson(dump_json(*spec));
-      o.spec.pod_template = o.spec.pod_template.within(o.raw_spec);
+      PodTemplate::place_within(o.raw_spec, {&o.spec.pod_template});
     }
   } else {
     v.over("spec", o.raw_spec, o.spec);

@@ -105,6 +105,56 @@ TEST(Codec, templates_share_the_text_of_the_spec_they_came_in) {
   EXPECT_NE(wl.raw_spec.text().find("\"template\":" + part.text()), std::string::npos);
 }
 
+std::string workload_of_pod_sets(std::size_t count) {
+  Json sets = Json::array();
+  for (std::size_t i = 0; i < count; ++i) {
+    sets.push_back({{"name", "p" + std::to_string(i)}, {"template", Json::object()}});
+  }
+  return dump_json(Json{{"spec", {{"podSets", std::move(sets)}}}});
+}
+
+TEST(Codec, pod_sets_have_a_limit_beyond_what_the_api_allows) {
+  EXPECT_EQ(decode<Workload>(workload_of_pod_sets(64))->spec.pod_sets.size(), 64u);
+  EXPECT_EQ(error_of<Workload>(workload_of_pod_sets(65)),
+            "spec.podSets: 65 entries, at most 64 are read");
+}
+
+TEST(Codec, templates_of_many_pod_sets_keep_their_texts) {
+  Json workload = json_of(workload_text);
+  Json& sets = workload["spec"]["podSets"];
+  Json twin = sets[0], plain = sets[0];
+  twin["name"] = "twin";
+  plain["name"] = "plain";
+  plain["template"] = Json::object();
+  // The text of a template also occurs in a member that is not known.
+  plain["futureTemplate"] = twin["template"];
+  sets.push_back(plain);
+  sets.push_back(twin);
+  const Workload wl = from_json<Workload>(workload).value();
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const RawJson& part = wl.spec.pod_sets[i].pod_template.raw();
+    EXPECT_TRUE(part.shares_text_with(wl.raw_spec)) << i;
+    EXPECT_EQ(part.text(), dump_json(sets[i]["template"])) << i;
+  }
+}
+
+/// To search the whole text anew for each of them takes minutes.
+TEST(Codec, very_many_templates_are_found_in_one_pass) {
+  const PodTemplate one = PodTemplate::from(Json::object()).value();
+  std::vector<PodTemplate> templates(250'000, one);
+  std::vector<PodTemplate*> in_order;
+  std::string text;
+  for (PodTemplate& part : templates) {
+    in_order.push_back(&part);
+    text += R"({"template":{}},)";
+  }
+  const RawJson whole(std::move(text));
+  PodTemplate::place_within(whole, in_order);
+  EXPECT_TRUE(templates.front().raw().shares_text_with(whole));
+  EXPECT_TRUE(templates.back().raw().shares_text_with(whole));
+  EXPECT_EQ(templates.back().raw().text(), "{}");
+}
+
 TEST(Codec, a_job_survives_losslessly_and_loses_what_is_cleared) {
   constexpr std::string_view text = R"({"apiVersion":"batch/v1","kind":"Job",
     "metadata":{"name":"j","namespace":"n"},

@@ -151,6 +151,13 @@ void FieldReader::names(std::string_view name, std::vector<std::string>& out) {
   }
 }
 
+void FieldReader::limit(std::string_view name, std::size_t most) {
+  const Json* list = find(name);
+  if (!list || !list->is_array() || list->size() <= most) return;
+  fail(error_, at(name),
+       std::to_string(list->size()) + " entries, at most " + std::to_string(most) + " are read");
+}
+
 void FieldReader::refuse(std::string_view name, std::string_view key, std::string_view problem) {
   const Path below = at(name);
   fail(error_, Path{&below, key, -1}, problem);

@@ -14,6 +14,7 @@
 // v.micro(name, x)   a time with microseconds
 // v.inside(name, f)  an object that exists in JSON only; f visits its members
 // v.names(name, x)   [{"name": s}, …] as a list of strings
+// v.limit(name, n)   reader only: a list of more than n entries is an error
 //
 // The writer overlays: members it does not know stay, those it knows are set or erased.
 
@@ -136,6 +137,8 @@ class FieldReader {
     visit(reader);
   }
   void names(std::string_view name, std::vector<std::string>& out);
+  /// Refuses a list of more than `most` entries before any of them is read.
+  void limit(std::string_view name, std::size_t most);
   /// Refuses the member `key` of member `name`.
   void refuse(std::string_view name, std::string_view key, std::string_view problem);
   /// The member, or null when it is absent or null.

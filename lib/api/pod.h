@@ -120,8 +120,9 @@ class PodTemplate {
   Json json() const;
   /// This template with a view() without labels; its text keeps them.
   PodTemplate without_labels() const;
-  /// This template as a slice of `whole`, if its text occurs there; otherwise unchanged.
-  PodTemplate within(const RawJson& whole) const;
+  /// Makes each template a slice of `whole`, in which their texts occur one after the other. One
+  /// that does not occur behind the template before it keeps its own text.
+  static void place_within(const RawJson& whole, const std::vector<PodTemplate*>& in_order);
 
   friend bool operator==(const PodTemplate& a, const PodTemplate& b) { return a.raw_ == b.raw_; }
 

@@ -67,13 +67,17 @@ PodTemplate PodTemplate::without_labels() const {
   return out;
 }
 
-PodTemplate PodTemplate::within(const RawJson& whole) const {
-  if (raw_.empty()) return *this;
-  const std::size_t at = whole.text().find(raw_.text());
-  if (at == std::string::npos) return *this;
-  PodTemplate out = *this;
-  out.raw_ = whole.slice(at, raw_.size());
-  return out;
+void PodTemplate::place_within(const RawJson& whole, const std::vector<PodTemplate*>& in_order) {
+  // Taken once, and searched onward: a text may have very many templates.
+  const std::string text = whole.text();
+  std::size_t from = 0;
+  for (PodTemplate* part : in_order) {
+    if (part->raw_.empty()) continue;
+    const std::size_t at = text.find(part->raw_.text(), from);
+    if (at == std::string::npos) continue;
+    part->raw_ = whole.slice(at, part->raw_.size());
+    from = at + part->raw_.size();
+  }
 }
 
 void read_value(const Json& value, PodTemplate& out, const Path& path, FirstError* error) {

@@ -2,6 +2,7 @@
 
 #include "lib/api/pod.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +47,10 @@ struct PriorityClassRef {
   std::string name;
   friend bool operator==(const PriorityClassRef&, const PriorityClassRef&) = default;
 };
+
+/// More pod sets than the API allows, which are 18, and few enough that reading them costs little.
+/// An object with more of them cannot be read.
+constexpr std::size_t pod_sets_max = 64;
 
 struct WorkloadSpec {
   std::vector<PodSet> pod_sets;

@@ -47,6 +47,7 @@ void fields(V& v, T& o) {
 
 template <class V, Is<WorkloadSpec> T>
 void fields(V& v, T& o) {
+  if constexpr (std::same_as<V, FieldReader>) v.limit("podSets", pod_sets_max);
   v("podSets", o.pod_sets);
   v("queueName", o.queue_name);
   v("priorityClassRef", o.priority_class_ref);
@@ -179,7 +180,9 @@ void fields(V& v, T& o) {
     v("spec", o.spec);
     if (const Json* spec = v.find("spec")) {
       o.raw_spec = RawJson(dump_json(*spec));
-      for (PodSet& set : o.spec.pod_sets) set.pod_template = set.pod_template.within(o.raw_spec);
+      std::vector<PodTemplate*> templates;
+      for (PodSet& set : o.spec.pod_sets) templates.push_back(&set.pod_template);
+      PodTemplate::place_within(o.raw_spec, templates);
     }
   } else {
     v.over("spec", o.raw_spec, o.spec);
