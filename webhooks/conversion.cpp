@@ -1,6 +1,7 @@
 #include "webhooks/conversion.h"
 
 #include "lib/api/convert.h"
+#include "lib/api/convert_topology.h"
 #include "lib/api/field_errors.h"
 #include "lib/api/names.h"
 #include "lib/base/json_access.h"
@@ -63,7 +64,8 @@ ShapeType type_of(std::string_view version, const std::string& kind) {
   return shape_type(version == "v1beta1" ? "v1beta1." + kind : kind);
 }
 
-Result<Json> convert_object(const Json& object, const std::string& wanted, const Gates& gates) {
+Result<Json> convert_object(const Json& object, const std::string& wanted,
+                            const api::ConvertOptions& options) {
   const std::string kind = text_at(object, "kind");
   const std::string api_version = text_at(object, "apiVersion");
   for (const auto& [value, name] :
@@ -85,16 +87,19 @@ Result<Json> convert_object(const Json& object, const std::string& wanted, const
   if (!has_two_forms) {
     return failed(type_name(from, kind) + " is not convertible to " + type_name(to, kind));
   }
-  const api::ConvertOptions options{gates.hostname_prefixes};
   if (const Status done = api::convert(*read, from, to, options); !done) return done.error();
-  return parse_json(shaped_text(&*read, type_of(to, kind)));
+  const std::string text = shaped_text(&*read, type_of(to, kind));
+  *read = Json();  // before a second tree of its size is made
+  return parse_json(text);
 }
 
 Result<Json> convert_all(const Json& request, const Gates& gates) {
   const std::string& wanted = text_at(request, "desiredAPIVersion");
+  api::DomainAllowance allowance;
+  const api::ConvertOptions options{gates.hostname_prefixes, &allowance};
   Json out;  // upstream's answer to no objects is null
   for (const Json& object : list_or_empty(request, "objects")) {
-    Result<Json> converted = convert_object(object, wanted, gates);
+    Result<Json> converted = convert_object(object, wanted, options);
     if (!converted) return converted.error();
     out.push_back(std::move(*converted));
   }

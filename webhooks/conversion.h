@@ -18,8 +18,9 @@ struct ConversionAnswer {
 };
 
 /// Converts the objects of a ConversionReview between v1beta1 and v1beta2. One object that cannot
-/// be converted fails the review, which then returns none of them. HTTP status 400 when the body is
-/// no review.
+/// be converted fails the review, which then returns none of them. So do objects with more domains
+/// of topology assignments than a DomainAllowance allows them all together. HTTP status 400 when
+/// the body is no review.
 ConversionAnswer convert_review(std::string_view body, const Gates& gates);
 
 }  // namespace regatta::webhooks

@@ -61,6 +61,27 @@ TEST(Conversion, one_object_that_cannot_be_converted_fails_the_review) {
             "spec: expected an object");
 }
 
+/// A Workload that has so many domains in a few bytes.
+std::string workload_of_domains(int domains) {
+  return R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","status":{"admission":{
+      "podSetAssignments":[{"topologyAssignment":{"levels":["h"],"slices":[{"domainCount":)" +
+         std::to_string(domains) +
+         R"(,"podCounts":{"universal":1},"valuesPerLevel":[{"universal":"x"}]}]}}]}}})";
+}
+
+TEST(Conversion, domains_of_the_older_version_are_limited_for_all_objects_of_a_review_together) {
+  const std::string few = workload_of_domains(3);
+  const std::string most = workload_of_domains(399'998);
+  const Json review = convert(v1, "[" + few + "," + few + "]");
+  EXPECT_EQ(text_at(review, {"response", "result", "status"}), "Success");
+  EXPECT_EQ(review["response"]["convertedObjects"].size(), 2u);
+  const std::string both = "[" + few + "," + most + "]";
+  EXPECT_EQ(text_at(convert(v1, both), {"response", "result", "status"}), "Failure");
+  EXPECT_EQ(message(v1, both),
+            "topologyAssignment: more than 400000 domains in v1beta1, in all objects of one "
+            "request together");
+}
+
 TEST(Conversion, a_body_that_is_no_review_gets_no_answer) {
   for (const char* body : {"", "{", "[]", "{}", R"({"request":null})", R"({"request":{"uid":1}})",
                            R"({"request":{"objects":{}}})"}) {

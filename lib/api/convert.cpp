@@ -167,7 +167,7 @@ Status workload_up(Json& object, const ConvertOptions& options) {
   });
 }
 
-Status workload_down(Json& object) {
+Status workload_down(Json& object, DomainAllowance* allowance) {
   if (Json* spec = object_at(object, "spec")) {
     priority_down(*spec);
     spec->erase("preemptionGates");
@@ -178,11 +178,16 @@ Status workload_down(Json& object) {
   Json* state = object_at(object, "status");
   rename(state, "accumulatedPastExecutionTimeSeconds", "accumulatedPastExexcutionTimeSeconds");
   erase(state, "preemptionGates");
-  return each_assignment(object, decode_topology);
+  DomainAllowance own;
+  return each_assignment(object, [&](Json& assignment) {
+    return decode_topology(assignment, allowance ? allowance : &own);
+  });
 }
 
 Status run(Json& object, const std::string& kind, bool up, const ConvertOptions& options) {
-  if (kind == "Workload") return up ? workload_up(object, options) : workload_down(object);
+  if (kind == "Workload") {
+    return up ? workload_up(object, options) : workload_down(object, options.allowance);
+  }
   if (kind == "ClusterQueue") {
     up ? cluster_queue_up(object) : cluster_queue_down(object);
   } else if (kind == "LocalQueue") {

@@ -14,8 +14,11 @@ namespace regatta::api {
 /// `invalid` for another version, or for JSON that is not an object.
 Status convert(Json& object, std::string_view from_version, std::string_view to_version);
 
+struct DomainAllowance;
+
 struct ConvertOptions {
-  bool hostname_prefixes = true;  ///< TASAssignmentsEncodingByHostnamePrefix
+  bool hostname_prefixes = true;         ///< TASAssignmentsEncodingByHostnamePrefix
+  DomainAllowance* allowance = nullptr;  ///< of all objects of a request; null: of this one alone
 };
 Status convert(Json& object, std::string_view from_version, std::string_view to_version,
                const ConvertOptions& options);

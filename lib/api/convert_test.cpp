@@ -1,6 +1,7 @@
 #include "lib/api/convert.h"
 
 #include "lib/api/codec.h"
+#include "lib/api/convert_topology.h"
 #include "lib/api/kueue.h"
 #include "lib/base/rng.h"
 
@@ -165,13 +166,69 @@ TEST(Convert, refuses_assignments_that_do_not_add_up) {
   Json object = parsed(R"({"kind":"Workload","status":{"admission":{"podSetAssignments":[
     {"topologyAssignment":{"levels":["h"],"slices":[{"domainCount":900000000,
       "podCounts":{"universal":1},"valuesPerLevel":[{"universal":"x"}]}]}}]}}})");
-  EXPECT_EQ(convert(object, "v1beta2", "v1beta1").error().what(),
-            "topologyAssignment: more than 1000000 domains");
+  EXPECT_EQ(
+      convert(object, "v1beta2", "v1beta1").error().what(),
+      "topologyAssignment: more than 400000 domains in v1beta1, in all objects of one request "
+      "together");
   object = parsed(domains);
   object["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"]["levels"] = {
       "one", "two", "three"};
   EXPECT_EQ(convert(object, "v1beta1", "v1beta2").error().what(),
             "topologyAssignment: a domain needs one value for each level");
+}
+
+/// A Workload whose assignment has so many domains, each of them with that value.
+Json workload_of_domains(std::int64_t count, const std::string& value) {
+  Json object = parsed(R"({"kind":"Workload","status":{"admission":{"podSetAssignments":[
+    {"topologyAssignment":{"levels":["h"],"slices":[{"podCounts":{"universal":1}}]}}]}}})");
+  Json& slice =
+      object["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"]["slices"][0];
+  slice["domainCount"] = count;
+  slice["valuesPerLevel"] = Json::array({Json{{"universal", value}}});
+  return object;
+}
+
+std::string error_of_conversion(Json object, DomainAllowance* allowance) {
+  const Status status = convert(object, "v1beta2", "v1beta1", ConvertOptions{true, allowance});
+  return status ? "" : status.error().what();
+}
+
+TEST(Convert, domains_of_all_objects_of_a_request_have_one_limit) {
+  const std::string beyond =
+      "topologyAssignment: more than 400000 domains in v1beta1, in all objects of one request "
+      "together";
+  DomainAllowance allowance;
+  allowance.domains = 5;
+  EXPECT_EQ(error_of_conversion(workload_of_domains(3, "x"), &allowance), "");
+  EXPECT_EQ(error_of_conversion(workload_of_domains(2, "x"), &allowance), "");
+  EXPECT_EQ(error_of_conversion(workload_of_domains(1, "x"), &allowance), beyond);
+  EXPECT_EQ(error_of_conversion(workload_of_domains(0, "x"), &allowance), "");
+  EXPECT_EQ(error_of_conversion(workload_of_domains(-1, "x"), &allowance),
+            "topologyAssignment: domainCount must not be negative");
+  EXPECT_EQ(error_of_conversion(workload_of_domains(INT64_MAX, "x"), nullptr), beyond);
+}
+
+TEST(Convert, values_of_all_objects_of_a_request_have_one_limit) {
+  DomainAllowance allowance;
+  allowance.bytes = 3 * (topology_value_bytes + 10);
+  EXPECT_EQ(error_of_conversion(workload_of_domains(2, "0123456789"), &allowance), "");
+  EXPECT_EQ(error_of_conversion(workload_of_domains(1, "0123456789"), &allowance), "");
+  EXPECT_EQ(error_of_conversion(workload_of_domains(1, ""), &allowance),
+            "topologyAssignment: more than 32 MiB of values of domains in v1beta1, in all objects "
+            "of one request together");
+}
+
+/// Spelled out, this is a tebibyte.
+TEST(Convert, a_long_value_of_many_domains_is_refused_early) {
+  const Json object = workload_of_domains(400'000, std::string(3 << 20, 'x'));
+  EXPECT_NE(error_of_conversion(object, nullptr).find("32 MiB"), std::string::npos);
+}
+
+TEST(Convert, an_assignment_to_all_nodes_of_a_very_large_cluster_may_be_spelled_out) {
+  constexpr std::int64_t nodes = 150'000;
+  constexpr std::int64_t of_a_node = 3 * topology_value_bytes + 63 + 63 + 40;
+  EXPECT_LT(nodes, topology_domains_max);
+  EXPECT_LT(nodes * of_a_node, topology_bytes_max);
 }
 
 TEST(Convert, kinds_without_a_webhook_change_their_version_only) {

@@ -153,19 +153,50 @@ Result<std::int64_t> decode_count(const Json& slice, std::size_t index) {
   return (*individual)[index].get<std::int64_t>();
 }
 
-Status decode_slice(const Json& slice, std::size_t level_count, std::int64_t domains, Json* out) {
+Error beyond_allowance(const std::string& what) {
+  return broken("more than " + what + " in v1beta1, in all objects of one request together");
+}
+
+Status take_domains(std::int64_t domains, DomainAllowance* allowance) {
+  if (domains < 0) return broken("domainCount must not be negative");
+  if (domains > allowance->domains) {
+    return beyond_allowance(std::to_string(topology_domains_max) + " domains");
+  }
+  allowance->domains -= domains;
+  return ok();
+}
+
+Status take_value(const std::string& value, DomainAllowance* allowance) {
+  allowance->bytes -= std::ssize(value) + topology_value_bytes;
+  if (allowance->bytes >= 0) return ok();
+  return beyond_allowance(std::to_string(topology_bytes_max >> 20) + " MiB of values of domains");
+}
+
+Result<Json> decode_domain(const Json& slice, const Json& levels, std::size_t level_count,
+                           std::size_t index, DomainAllowance* allowance) {
+  Json values = Json::array();
+  for (std::size_t level = 0; level < level_count; ++level) {
+    Result<std::string> value = decode_value(levels[level], index);
+    if (!value) return value.error();
+    const Status taken = take_value(*value, allowance);
+    if (!taken) return taken.error();
+    values.push_back(std::move(*value));
+  }
+  const Result<std::int64_t> count = decode_count(slice, index);
+  if (!count) return count.error();
+  return Json{{"values", std::move(values)}, {"count", *count}};
+}
+
+Status decode_slice(const Json& slice, std::size_t level_count, DomainAllowance* allowance,
+                    Json* out) {
+  const std::int64_t domains = integer_at(slice, "domainCount").value_or(0);
+  if (const Status taken = take_domains(domains, allowance); !taken) return taken;
   const Json& levels = list_or_empty(slice, "valuesPerLevel");
   if (levels.size() < level_count) return broken("a slice needs valuesPerLevel for each level");
   for (std::size_t index = 0; index < static_cast<std::size_t>(domains); ++index) {
-    Json values = Json::array();
-    for (std::size_t level = 0; level < level_count; ++level) {
-      Result<std::string> value = decode_value(levels[level], index);
-      if (!value) return value.error();
-      values.push_back(std::move(*value));
-    }
-    const Result<std::int64_t> count = decode_count(slice, index);
-    if (!count) return count.error();
-    out->push_back(Json{{"values", std::move(values)}, {"count", *count}});
+    Result<Json> domain = decode_domain(slice, levels, level_count, index, allowance);
+    if (!domain) return domain.error();
+    out->push_back(std::move(*domain));
   }
   return ok();
 }
@@ -186,18 +217,12 @@ Status encode_topology(Json& assignment, bool hostname_prefixes) {
   return ok();
 }
 
-Status decode_topology(Json& assignment) {
+Status decode_topology(Json& assignment, DomainAllowance* allowance) {
   if (assignment.contains("domains")) return ok();
   Json domains = Json::array();
-  std::int64_t total = 0;
   const std::size_t levels = list_or_empty(assignment, "levels").size();
   for (const Json& slice : list_or_empty(assignment, "slices")) {
-    const std::int64_t count = integer_at(slice, "domainCount").value_or(0);
-    if (count < 0) return broken("domainCount must not be negative");
-    if (count > topology_domains_max || (total += count) > topology_domains_max) {
-      return broken("more than " + std::to_string(topology_domains_max) + " domains");
-    }
-    const Status status = decode_slice(slice, levels, count, &domains);
+    const Status status = decode_slice(slice, levels, allowance, &domains);
     if (!status) return status;
   }
   assignment.erase("slices");

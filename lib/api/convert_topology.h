@@ -14,10 +14,24 @@ namespace regatta::api {
 /// slice, where that is shorter. `invalid` when a domain does not fit the levels.
 Status encode_topology(Json& assignment, bool hostname_prefixes = true);
 
-/// Rewrites v1beta2's slices to v1beta1's list of domains, at most topology_domains_max of them.
-Status decode_topology(Json& assignment);
+/// How many domains may be spelled out in v1beta1 for one request, which may bring many objects.
+/// What an API server can store of one Workload has fewer nodes.
+constexpr std::int64_t topology_domains_max = 400'000;
+/// How much they may take: each value counts with its length and with topology_value_bytes.
+constexpr std::int64_t topology_bytes_max = 32 << 20;
+constexpr std::int64_t topology_value_bytes = 16;
 
-constexpr std::int64_t topology_domains_max = 1'000'000;
+/// What may still be spelled out for a request. A few bytes of v1beta2 stand for any number of
+/// domains, which v1beta1 writes one by one: what is not limited takes all memory.
+struct DomainAllowance {
+  std::int64_t domains = topology_domains_max;
+  std::int64_t bytes = topology_bytes_max;
+};
+
+/// Rewrites v1beta2's slices to v1beta1's list of domains, and takes them off the allowance.
+/// `invalid` when that does not suffice; the assignment then stays as it is.
+Status decode_topology(Json& assignment, DomainAllowance* allowance);
+
 constexpr std::size_t slice_domains_max = 100'000;  ///< domains of one slice
 constexpr std::size_t slices_max = 1'000;           ///< of one assignment
 
