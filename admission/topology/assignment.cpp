@@ -1,11 +1,11 @@
 #include "admission/topology/assignment.h"
 
+#include "lib/api/hostname_runs.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 
 namespace regatta::admission {
 namespace {
@@ -135,74 +135,22 @@ std::size_t json_length(const std::vector<api::TopologyAssignmentSlice>& slices)
   return length;
 }
 
-/// Divides domains into runs whose hostnames share a prefix.
-class HostnamePrefixes {
- public:
-  explicit HostnamePrefixes(Domains domains) {
-    for (const TopologyDomain& domain : domains) {
-      const std::string_view name = names_.emplace_back(domain.values.back());
-      std::size_t depth = 0;
-      for (std::size_t at = name.find('-'); at != std::string_view::npos && at + 1 < name.size();
-           at = name.find('-', at + 1)) {
-        ++uses_[name.substr(0, at + 1)];
-        ++depth;
-      }
-      depth_ = std::max(depth_, depth);
-    }
-  }
-
-  /// The ends of the runs. Prefixes are shortened until there are few enough runs; if there never
-  /// are, the result is one run.
-  std::vector<std::size_t> runs() const {
-    for (std::size_t depth = depth_; depth > 0; --depth) {
-      std::vector<std::size_t> ends;
-      std::size_t slices = 0;
-      std::string_view current = key(0, depth);
-      std::size_t start = 0;
-      for (std::size_t i = 1; i <= names_.size(); ++i) {
-        const bool last = i == names_.size();
-        const std::string_view next = last ? std::string_view() : key(i, depth);
-        if (!last && next == current) continue;
-        ends.push_back(i);
-        slices += (i - start + slice_domains_max - 1) / slice_domains_max;
-        start = i;
-        current = next;
-      }
-      if (slices <= slices_max) return ends;
-    }
-    return {names_.size()};
-  }
-
- private:
-  /// The longest prefix of at most `depth` parts that another hostname has, too.
-  std::string_view key(std::size_t index, std::size_t depth) const {
-    const std::string_view name = names_[index];
-    std::string_view best;
-    std::size_t at = name.find('-');
-    for (std::size_t d = 0; d < depth && at != std::string_view::npos && at + 1 < name.size();
-         ++d) {
-      const std::string_view prefix = name.substr(0, at + 1);
-      if (uses_.at(prefix) > 1) best = prefix;
-      at = name.find('-', at + 1);
-    }
-    return best;
-  }
-
-  std::vector<std::string_view> names_;
-  std::unordered_map<std::string_view, std::size_t> uses_;
-  std::size_t depth_ = 0;
-};
+/// Where each run of domains begins whose hostnames share a prefix.
+std::vector<std::size_t> run_begins(const TopologyDomains& from) {
+  if (from.levels.empty() || from.levels.back() != api::labels::hostname) return {0};
+  std::vector<std::string> names;
+  names.reserve(from.domains.size());
+  for (const TopologyDomain& domain : from.domains) names.push_back(domain.values.back());
+  return api::hostname_runs(names, slices_max, slice_domains_max);
+}
 
 std::vector<api::TopologyAssignmentSlice> compact_runs(const TopologyDomains& from) {
   const Domains domains(from.domains);
-  std::vector<std::size_t> ends{domains.size()};
-  if (domains.size() > 1 && !from.levels.empty() && from.levels.back() == api::labels::hostname) {
-    ends = HostnamePrefixes(domains).runs();
-  }
+  const std::vector<std::size_t> begins = run_begins(from);
   std::vector<api::TopologyAssignmentSlice> slices;
-  std::size_t start = 0;
-  for (const std::size_t end : ends) {
-    for (; start < end; start += std::min(slice_domains_max, end - start)) {
+  for (std::size_t run = 0; run < begins.size(); ++run) {
+    const std::size_t end = run + 1 < begins.size() ? begins[run + 1] : domains.size();
+    for (std::size_t start = begins[run]; start < end; start += slice_domains_max) {
       const std::size_t size = std::min(slice_domains_max, end - start);
       slices.push_back(compact_slice(domains.subspan(start, size), from.levels.size()));
     }
