@@ -157,7 +157,7 @@ TEST(Quantity, a_fraction_of_a_binary_unit_is_exact_whatever_its_length) {
   const std::uint64_t seed = 20260302;
   SCOPED_TRACE("seed " + std::to_string(seed));
   Rng rng(seed);
-  // Half of each is far from a boundary, and beside one when a digit more or less follows.
+  // Some of these are whole numbers of 1n; the digits that follow lead away from them or do not.
   const std::string_view starts[] = {"", "5", "25", "125", "0009765625", "4999999999", "75"};
   for (int i = 0; i < 500; ++i) {
     std::string digits(starts[rng.between(0, std::ssize(starts) - 1)]);
