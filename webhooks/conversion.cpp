@@ -93,10 +93,8 @@ Result<Json> convert_object(const Json& object, const std::string& wanted,
   return parse_json(text);
 }
 
-Result<Json> convert_all(const Json& request, const Gates& gates) {
+Result<Json> convert_all(const Json& request, const api::ConvertOptions& options) {
   const std::string& wanted = text_at(request, "desiredAPIVersion");
-  api::DomainAllowance allowance;
-  const api::ConvertOptions options{gates.hostname_prefixes, &allowance};
   Json out;  // upstream's answer to no objects is null
   for (const Json& object : list_or_empty(request, "objects")) {
     Result<Json> converted = convert_object(object, wanted, options);
@@ -125,7 +123,8 @@ ConversionAnswer convert_review(std::string_view body, const Gates& gates) {
   const Result<Json> review = parse_json(body);
   if (!review || !is_review(*review)) return {400, Json()};
   const Json& request = *object_at(*review, "request");
-  Result<Json> objects = convert_all(request, gates);
+  api::DomainAllowance allowance = api::allowance_of(body.size());
+  Result<Json> objects = convert_all(request, {gates.hostname_prefixes, &allowance});
   Json result{{"metadata", Json::object()}, {"status", objects ? "Success" : "Failure"}};
   if (!objects) result["message"] = objects.error().what();
   Json answer = Json::object();

@@ -195,33 +195,32 @@ std::string error_of_conversion(Json object, DomainAllowance* allowance) {
 
 TEST(Convert, domains_of_all_objects_of_a_request_have_one_limit) {
   const std::string beyond =
-      "topologyAssignment: more than 400000 domains in v1beta1, in all objects of one request "
-      "together";
-  DomainAllowance allowance;
-  allowance.domains = 5;
+      "topologyAssignment: more than 5 domains in v1beta1, in all objects of one request together";
+  DomainAllowance allowance = allowance_of(5);
   EXPECT_EQ(error_of_conversion(workload_of_domains(3, "x"), &allowance), "");
   EXPECT_EQ(error_of_conversion(workload_of_domains(2, "x"), &allowance), "");
   EXPECT_EQ(error_of_conversion(workload_of_domains(1, "x"), &allowance), beyond);
   EXPECT_EQ(error_of_conversion(workload_of_domains(0, "x"), &allowance), "");
   EXPECT_EQ(error_of_conversion(workload_of_domains(-1, "x"), &allowance),
             "topologyAssignment: domainCount must not be negative");
-  EXPECT_EQ(error_of_conversion(workload_of_domains(INT64_MAX, "x"), nullptr), beyond);
+  EXPECT_EQ(error_of_conversion(workload_of_domains(INT64_MAX, "x"), &allowance), beyond);
+  EXPECT_EQ(allowance_of(7 << 20).domains_max, topology_domains_max);
 }
 
 TEST(Convert, values_of_all_objects_of_a_request_have_one_limit) {
   DomainAllowance allowance;
-  allowance.bytes = 3 * (topology_value_bytes + 10);
+  allowance.bytes_max = 3 * (topology_value_bytes + 10);
   EXPECT_EQ(error_of_conversion(workload_of_domains(2, "0123456789"), &allowance), "");
   EXPECT_EQ(error_of_conversion(workload_of_domains(1, "0123456789"), &allowance), "");
   EXPECT_EQ(error_of_conversion(workload_of_domains(1, ""), &allowance),
-            "topologyAssignment: more than 32 MiB of values of domains in v1beta1, in all objects "
-            "of one request together");
+            "topologyAssignment: more than 78 bytes of values of domains in v1beta1, in all "
+            "objects of one request together");
 }
 
 /// Spelled out, this is a tebibyte.
 TEST(Convert, a_long_value_of_many_domains_is_refused_early) {
   const Json object = workload_of_domains(400'000, std::string(3 << 20, 'x'));
-  EXPECT_NE(error_of_conversion(object, nullptr).find("32 MiB"), std::string::npos);
+  EXPECT_NE(error_of_conversion(object, nullptr).find("33554432 bytes"), std::string::npos);
 }
 
 TEST(Convert, an_assignment_to_all_nodes_of_a_very_large_cluster_may_be_spelled_out) {

@@ -159,17 +159,17 @@ Error beyond_allowance(const std::string& what) {
 
 Status take_domains(std::int64_t domains, DomainAllowance* allowance) {
   if (domains < 0) return broken("domainCount must not be negative");
-  if (domains > allowance->domains) {
-    return beyond_allowance(std::to_string(topology_domains_max) + " domains");
+  if (domains > allowance->domains_max - allowance->domains) {
+    return beyond_allowance(std::to_string(allowance->domains_max) + " domains");
   }
-  allowance->domains -= domains;
+  allowance->domains += domains;
   return ok();
 }
 
 Status take_value(const std::string& value, DomainAllowance* allowance) {
-  allowance->bytes -= std::ssize(value) + topology_value_bytes;
-  if (allowance->bytes >= 0) return ok();
-  return beyond_allowance(std::to_string(topology_bytes_max >> 20) + " MiB of values of domains");
+  allowance->bytes += std::ssize(value) + topology_value_bytes;
+  if (allowance->bytes <= allowance->bytes_max) return ok();
+  return beyond_allowance(std::to_string(allowance->bytes_max) + " bytes of values of domains");
 }
 
 Result<Json> decode_domain(const Json& slice, const Json& levels, std::size_t level_count,
@@ -215,6 +215,12 @@ Status encode_topology(Json& assignment, bool hostname_prefixes) {
   assignment.erase("domains");
   assignment["slices"] = std::move(slices);
   return ok();
+}
+
+DomainAllowance allowance_of(std::size_t request_bytes) {
+  DomainAllowance out;
+  out.domains_max = std::min(out.domains_max, static_cast<std::int64_t>(request_bytes));
+  return out;
 }
 
 Status decode_topology(Json& assignment, DomainAllowance* allowance) {

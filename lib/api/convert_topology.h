@@ -21,12 +21,18 @@ constexpr std::int64_t topology_domains_max = 400'000;
 constexpr std::int64_t topology_bytes_max = 32 << 20;
 constexpr std::int64_t topology_value_bytes = 16;
 
-/// What may still be spelled out for a request. A few bytes of v1beta2 stand for any number of
-/// domains, which v1beta1 writes one by one: what is not limited takes all memory.
+/// What may be spelled out for a request, and what has been. A few bytes of v1beta2 stand for any
+/// number of domains, which v1beta1 writes one by one: without limits they take all memory.
 struct DomainAllowance {
-  std::int64_t domains = topology_domains_max;
-  std::int64_t bytes = topology_bytes_max;
+  std::int64_t domains_max = topology_domains_max;
+  std::int64_t bytes_max = topology_bytes_max;
+  std::int64_t domains = 0;  ///< spelled out so far
+  std::int64_t bytes = 0;
 };
+
+/// The allowance of a request of that length: also no more domains than it has bytes. Each domain
+/// that differs from the others takes at least three of them.
+DomainAllowance allowance_of(std::size_t request_bytes);
 
 /// Rewrites v1beta2's slices to v1beta1's list of domains, and takes them off the allowance.
 /// `invalid` when that does not suffice; the assignment then stays as it is.
