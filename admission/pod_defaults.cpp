@@ -1,6 +1,6 @@
 #include "admission/pod_defaults.h"
 
-#include <algorithm>
+#include <set>
 
 namespace regatta::admission {
 namespace {
@@ -64,14 +64,13 @@ void check_range(const api::ResourceRequirements& resources, const api::LimitRan
 }
 
 std::string aggregate(const std::vector<std::string>& errors) {
-  std::vector<std::string> distinct;
+  std::set<std::string_view> distinct;
+  std::string text;
   for (const std::string& error : errors) {
-    if (std::find(distinct.begin(), distinct.end(), error) == distinct.end()) {
-      distinct.push_back(error);
-    }
+    if (!distinct.insert(error).second) continue;
+    if (!text.empty()) text += ", ";
+    text += error;
   }
-  std::string text = distinct.front();
-  for (std::size_t i = 1; i < distinct.size(); ++i) text += ", " + distinct[i];
   return distinct.size() > 1 ? "[" + text + "]" : text;
 }
 

@@ -1,4 +1,5 @@
 #include "admission/cycle.h"
+#include "admission/pod_defaults.h"
 #include "lib/api/codec.h"
 #include "lib/api/yaml.h"
 
@@ -444,6 +445,19 @@ TEST_F(Waiting, ASliceWhosePredecessorIsGoneIsChargedInFull) {
   const auto admitted = cycle().admitted;
   ASSERT_EQ(admitted.size(), 1U);
   EXPECT_TRUE(admitted[0].replaces.name.empty());
+}
+
+TEST(ResourceProblems, OfVeryManyContainersAreTold) {
+  // To compare each problem with all before it would take minutes.
+  api::Container one;
+  one.resources.requests["cpu"] = api::Quantity(2);
+  one.resources.limits["cpu"] = api::Quantity(1);
+  api::PodSpec spec;
+  spec.containers.resize(100'000, one);
+  ResourceProblems problems;
+  problems.check(0, spec, nullptr);
+  EXPECT_TRUE(problems.str().ends_with(
+      "containers[99999]: Invalid value: [\"cpu\"]: requests must not exceed its limits]"));
 }
 
 }  // namespace

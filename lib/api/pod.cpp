@@ -18,6 +18,15 @@ void raise(ResourceList& to, const ResourceList& from) {
   }
 }
 
+/// What `list` has of the resources that `names` names.
+ResourceList part_of(const ResourceList& list, const ResourceList& names) {
+  ResourceList part;
+  for (const auto& [name, quantity] : names) {
+    if (const auto found = list.find(name); found != list.end()) part.insert(*found);
+  }
+  return part;
+}
+
 /// Whether a request of this resource may be stated for the pod as a whole.
 bool pod_level(std::string_view name) {
   return name == "cpu" || name == "memory" || name.substr(0, 10) == "hugepages-";
@@ -26,16 +35,18 @@ bool pod_level(std::string_view name) {
 ResourceList container_requests(const PodSpec& spec) {
   ResourceList total;
   for (const Container& container : spec.containers) add(total, container.resources.requests);
-  // Init containers run one after another, each beside the sidecars started before it.
+  // Init containers run one after another, each beside the sidecars started before it. A step is
+  // new only in what its container asks for: of everything else it has what the sidecars had.
   ResourceList sidecars, largest_step;
   for (const Container& container : spec.init_containers) {
+    const ResourceList& requests = container.resources.requests;
     if (container.is_sidecar()) {
-      add(total, container.resources.requests);
-      add(sidecars, container.resources.requests);
-      raise(largest_step, sidecars);
+      add(total, requests);
+      add(sidecars, requests);
+      raise(largest_step, part_of(sidecars, requests));
     } else {
-      ResourceList step = sidecars;
-      add(step, container.resources.requests);
+      ResourceList step = part_of(sidecars, requests);
+      add(step, requests);
       raise(largest_step, step);
     }
   }

@@ -3,6 +3,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/placed.h"
 #include "lib/api/template_pool.h"
+#include "lib/base/rng.h"
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,78 @@ TEST(PodRequests, sidecars_run_beside_containers_and_later_init_containers) {
   EXPECT_EQ(cpu_of(spec), 4000);
   spec.containers = {container("4")};
   EXPECT_EQ(cpu_of(spec), 6000);
+}
+
+TEST(PodRequests, very_many_init_containers_are_counted_one_by_one) {
+  // Each step compared with all sidecars anew would be ten billion comparisons of names.
+  constexpr int number = 100'000;
+  PodSpec spec;
+  for (int i = 0; i < number; ++i) {
+    Container& sidecar = spec.init_containers.emplace_back();
+    sidecar.restart_policy = "Always";
+    sidecar.resources.requests["example.com/" + std::to_string(i)] = amount("1");
+  }
+  spec.init_containers.resize(2 * number, container("3"));
+  const ResourceList total = pod_requests(spec);
+  EXPECT_EQ(total.size(), number + 1u);
+  EXPECT_EQ(total.at("cpu"), amount("3"));
+  EXPECT_EQ(total.at("example.com/7"), amount("1"));
+}
+
+/// The rule as it is told: every step is what its container and all sidecars before it ask for.
+ResourceList requests_step_by_step(const PodSpec& spec) {
+  ResourceList total, sidecars, largest;
+  const auto add = [](ResourceList* to, const ResourceList& from) {
+    for (const auto& [name, quantity] : from) (*to)[name] += quantity;
+  };
+  const auto raise = [](ResourceList* to, const ResourceList& from) {
+    for (const auto& [name, quantity] : from) {
+      const auto [known, fresh] = to->emplace(name, quantity);
+      if (!fresh && known->second < quantity) known->second = quantity;
+    }
+  };
+  for (const Container& one : spec.containers) add(&total, one.resources.requests);
+  for (const Container& one : spec.init_containers) {
+    ResourceList step = sidecars;
+    add(&step, one.resources.requests);
+    if (one.is_sidecar()) {
+      sidecars = step;
+      add(&total, one.resources.requests);
+    }
+    raise(&largest, step);
+  }
+  raise(&total, largest);
+  return total;
+}
+
+std::string text_of(const ResourceList& list) {
+  std::string out;
+  for (const auto& [name, quantity] : list) out += name + "=" + quantity.str() + " ";
+  return out;
+}
+
+TEST(PodRequests, are_those_of_the_largest_step_whatever_its_containers_name) {
+  const std::uint64_t seed = 20'26;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Rng rng(seed);
+  const char* names[] = {"cpu", "memory", "nvidia.com/gpu"};
+  const char* amounts[] = {"0", "1", "500m", "1Gi", "-2", "1500m", "2e3"};
+  const auto random = [&](const char* policy) {
+    Container out;
+    out.restart_policy = policy;
+    for (const char* name : names) {
+      if (rng.chance(0.5)) out.resources.requests[name] = amount(amounts[rng.between(0, 6)]);
+    }
+    return out;
+  };
+  for (int i = 0; i < 5'000; ++i) {
+    PodSpec spec;
+    for (auto n = rng.between(0, 2); n > 0; --n) spec.containers.push_back(random(""));
+    for (auto n = rng.between(0, 5); n > 0; --n) {
+      spec.init_containers.push_back(random(rng.chance(0.5) ? "Always" : ""));
+    }
+    ASSERT_EQ(text_of(pod_requests(spec)), text_of(requests_step_by_step(spec)));
+  }
 }
 
 TEST(PodRequests, pod_level_requests_replace_and_overhead_adds) {
