@@ -2,17 +2,36 @@
 
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/base/limited_text.h"
 
 #include <boost/algorithm/string/trim.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace regatta::placement {
 namespace {
 
+/// Any user may write any of them: 256 names, each as long as a name may be, fit in.
+constexpr std::size_t annotation_bytes_max = 64 * 1024, entries_max = 256;
+
 Error unreadable(std::string_view annotation, const std::string& value, std::string_view why) {
-  return Error(Errc::invalid,
-               "annotation " + std::string(annotation) + " \"" + value + "\": " + std::string(why));
+  constexpr std::size_t shown_max = 256;  ///< of the value, and of the reason, which may quote it
+  return Error(Errc::invalid, "annotation " + std::string(annotation) + " \"" +
+                                  limited_text(value, shown_max) +
+                                  "\": " + limited_text(std::string(why), shown_max));
+}
+
+Error too_large(std::string_view annotation, const std::string& value, std::size_t size,
+                std::size_t most, std::string_view unit) {
+  return unreadable(annotation, value,
+                    "it has " + std::to_string(size) + " " + std::string(unit) +
+                        ", and may have at most " + std::to_string(most));
+}
+
+Status check_bytes(std::string_view annotation, const std::string& value) {
+  if (value.size() <= annotation_bytes_max) return ok();
+  return too_large(annotation, value, value.size(), annotation_bytes_max, "bytes");
 }
 
 const std::string* text_of(const api::StringMap& annotations, std::string_view name) {
@@ -25,14 +44,17 @@ Result<std::vector<std::string>> names_in(const api::StringMap& annotations,
   std::vector<std::string> names;
   const std::string* value = text_of(annotations, annotation);
   if (!value) return names;
+  if (const Status fits = check_bytes(annotation, *value); !fits) return fits.error();
+  std::set<std::string> known;
   for (std::size_t start = 0; start <= value->size();) {
     const std::size_t end = std::min(value->find(',', start), value->size());
     std::string name = boost::algorithm::trim_copy(value->substr(start, end - start));
     if (name.empty()) return unreadable(annotation, *value, "a name is empty");
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      names.push_back(std::move(name));
-    }
+    if (known.insert(name).second) names.push_back(std::move(name));
     start = end + 1;
+  }
+  if (names.size() > entries_max) {
+    return too_large(annotation, *value, names.size(), entries_max, "names");
   }
   return names;
 }
@@ -40,8 +62,12 @@ Result<std::vector<std::string>> names_in(const api::StringMap& annotations,
 Result<api::Selector> selector_in(const api::StringMap& annotations, std::string_view annotation) {
   const std::string* value = text_of(annotations, annotation);
   if (!value) return api::Selector();
+  if (const Status fits = check_bytes(annotation, *value); !fits) return fits.error();
   auto selector = api::Selector::parse(*value);
   if (!selector) return unreadable(annotation, *value, selector.error().what());
+  if (const std::size_t size = selector->requirements().size(); size > entries_max) {
+    return too_large(annotation, *value, size, entries_max, "requirements");
+  }
   return selector;
 }
 

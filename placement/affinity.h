@@ -23,7 +23,8 @@ struct Affinity {
 };
 
 /// Reads the annotations of a workload (lib/api/own_names.h has them). What cannot be read is an
-/// error, never "no such wish": an annotation only ever narrows where a workload may go.
+/// error, never "no such wish": an annotation only ever narrows where a workload may go. That is
+/// also what an annotation is of more than 64 KiB, or of more than 256 names or requirements.
 Result<Affinity> affinity_of(const api::StringMap& annotations);
 
 }  // namespace regatta::placement

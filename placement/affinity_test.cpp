@@ -71,5 +71,48 @@ TEST(AffinityOf, WhatCannotBeReadIsAnError) {
   }
 }
 
+/// "w0,w1,…"
+std::string list_of(int number, const std::string& prefix) {
+  std::string out;
+  for (int i = 0; i < number; ++i) out += (i == 0 ? "" : ",") + prefix + std::to_string(i);
+  return out;
+}
+
+std::string refusal(const std::string& annotation, const std::string& value) {
+  const auto read = affinity_of({{annotation, value}});
+  return read ? "none" : read.error().what();
+}
+
+TEST(AffinityOf, NamesAndRequirementsHaveALimit) {
+  const std::string names = "kueue.x-k8s.io/multikueue-cluster-names";
+  const std::string selector = "multikueue.regatta.dev/preferred-cluster-selector";
+  const std::string longest(250, 'w');
+  EXPECT_EQ(read({{names, list_of(256, longest)}}).required_names.size(), 256U);
+  EXPECT_EQ(read({{names, list_of(256, "w") + ",w0,w1"}}).required_names.size(), 256U)
+      << "a name that comes again counts once";
+  EXPECT_TRUE(refusal(names, list_of(257, "w"))
+                  .ends_with("...\": it has 257 names, and may have at most 256"));
+  EXPECT_EQ(refusal(selector, list_of(256, "k")), "none");
+  EXPECT_TRUE(refusal(selector, list_of(257, "k"))
+                  .ends_with("...\": it has 257 requirements, and may have at most 256"));
+}
+
+TEST(AffinityOf, AnAnnotationHasALimitAndAnErrorShowsItsBeginning) {
+  for (const std::string annotation :
+       {"kueue.x-k8s.io/multikueue-cluster-names", "multikueue.regatta.dev/preferred-cluster-names",
+        "multikueue.regatta.dev/cluster-selector",
+        "multikueue.regatta.dev/preferred-cluster-selector"}) {
+    // To compare each of so many names with each other would take hours.
+    const std::string text = list_of(2'000'000, "w");
+    const std::string told = refusal(annotation, text);
+    EXPECT_TRUE(told.starts_with("annotation " + annotation + " \"w0,w1,w2,")) << told;
+    EXPECT_TRUE(told.ends_with("it has " + std::to_string(text.size()) +
+                               " bytes, and may have at most 65536"))
+        << told;
+    EXPECT_LE(refusal(annotation, std::string(65'536, '=') + ",").size(), 1024U);
+    EXPECT_LE(refusal(annotation, std::string(60'000, '-') + ",").size(), 1024U);
+  }
+}
+
 }  // namespace
 }  // namespace regatta::placement

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 
 namespace regatta::api {
@@ -213,15 +214,13 @@ class SelectorParser {
 
 /// Sorts stably: requirements on one key keep their order.
 void sort_by_key(std::vector<Requirement>* requirements) {
-  std::vector<Requirement> sorted;
-  sorted.reserve(requirements->size());
+  std::multimap<std::string, Requirement> sorted;
   for (Requirement& one : *requirements) {
-    const auto place =
-        std::upper_bound(sorted.begin(), sorted.end(), one,
-                         [](const Requirement& a, const Requirement& b) { return a.key < b.key; });
-    sorted.insert(place, std::move(one));
+    std::string key = one.key;
+    sorted.emplace(std::move(key), std::move(one));
   }
-  *requirements = std::move(sorted);
+  requirements->clear();
+  for (auto& [key, one] : sorted) requirements->push_back(std::move(one));
 }
 
 std::string text_of(const Requirement& requirement) {

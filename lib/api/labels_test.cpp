@@ -123,6 +123,20 @@ TEST(Validation, speaks_the_words_of_kubernetes) {
   EXPECT_EQ(check_label_value("a b").size(), 1u);
 }
 
+TEST(Selector, sorts_very_many_requirements_by_key_and_keeps_the_order_within_one) {
+  // To move each requirement past all that stand before it would be fifty billion moves.
+  constexpr int number = 300'000;
+  std::string text = "z!=2,z!=1";
+  for (int i = number; i > 0; --i) text += ",k" + std::to_string(number + i);
+  const Result<Selector> selector = Selector::parse(text);
+  ASSERT_TRUE(selector) << selector.error().what();
+  const std::vector<Requirement>& sorted = selector->requirements();
+  ASSERT_EQ(sorted.size(), number + 2u);
+  EXPECT_EQ(sorted.front().key, "k" + std::to_string(number + 1));
+  EXPECT_EQ(sorted[number].values, std::vector<std::string>{"2"});
+  EXPECT_EQ(sorted[number + 1].values, std::vector<std::string>{"1"});
+}
+
 TEST(Selector, survives_any_text) {
   const std::uint64_t seed = 99;
   SCOPED_TRACE("seed " + std::to_string(seed));
