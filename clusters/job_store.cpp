@@ -1,5 +1,6 @@
 #include "clusters/job_store.h"
 
+#include "lib/kube/object_limits.h"
 #include "lib/kube/outline.h"
 
 #include <nlohmann/json.hpp>
@@ -341,7 +342,7 @@ std::vector<JobPtr> JobStore::pods_of(const JobId& parent) const {
 }
 
 Result<JobStore::Answered> JobStore::decode(const Kind& kind, std::string text) const {
-  const std::size_t bytes = text.size();
+  const std::size_t bytes = kube::counted_bytes(text);
   const Result<Json> value = parse_json(kube::without_managed_fields(std::move(text)));
   if (!value) return value.error();
   Result<JobPtr> job = kind.decode(*value, deps_.pool);

@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 TEST(JobStoreAnswers, AJobInAnAnswerHasTheLengthOfTheWholeText) {
   const std::string text =
       R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"namespace":"ns","name":"a"},"spec":
-         {"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}},"unknown":")" +
+         {"template":{"spec":{"containers":[
+           {"name":"main","image":"registry.example.com/team/image:v1.23"}]}}},"unknown":")" +
       std::string(1000, 'u') + R"("})";
   const JobStore store{JobStoreDeps()};
   const auto job = store.decode(*jobs::batch_job_kind(), text);

@@ -12,6 +12,7 @@
 #include "lib/api/own_names.h"
 #include "lib/base/check.h"
 #include "lib/base/contains.h"
+#include "lib/kube/object_limits.h"
 #include "lib/runtime/deadline.h"
 #include "lifecycle/lifecycle.h"
 
@@ -157,7 +158,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
     co_return created.error().within("copying to " + action.cluster);
   }
   auto stored = api::decode<api::Workload>(*created);
-  if (stored) worker->workloads.observe(std::move(*stored), created->size());
+  if (stored) worker->workloads.observe(std::move(*stored), kube::counted_bytes(*created));
   if (config_.on_dispatched) {
     const auto& admission = workload->status.admission;
     config_.on_dispatched(admission ? admission->cluster_queue : "", action.cluster);

@@ -98,6 +98,101 @@ TEST(Codec, an_entry_keeps_its_unknown_fields_when_the_list_moves) {
   EXPECT_EQ(sets[1]["futureToo"], 7);
 }
 
+TEST(Codec, entries_are_looked_up_once_however_many_have_no_name_or_another_place) {
+  // To compare each entry with each other one would take hours.
+  constexpr std::size_t number = 200'000;
+  std::string text = R"({"preemptionGates":[)";
+  for (std::size_t i = 0; i < number; ++i) text += "{},";
+  text += R"({"name":"first","why":"future"},{"name":"x","n":1},{"name":"x","n":2}]})";
+  Workload wl;
+  wl.raw_spec = RawJson(text);
+  wl.spec.preemption_gates.assign(number, "new");
+  wl.spec.preemption_gates.front() = "first";
+  wl.spec.preemption_gates.insert(wl.spec.preemption_gates.end(), {"x", "", "x", "x"});
+  const Json gates = to_json(wl)["spec"]["preemptionGates"];
+  ASSERT_EQ(gates.size(), number + 4);
+  EXPECT_EQ(gates[0].dump(), R"({"name":"first","why":"future"})");
+  EXPECT_EQ(gates[1].dump(), R"({"name":"new"})");
+  EXPECT_EQ(gates[number].dump(), R"({"n":1,"name":"x"})");
+  EXPECT_EQ(gates[number + 1].dump(), R"({"name":""})");
+  EXPECT_EQ(gates[number + 2].dump(), R"({"n":2,"name":"x"})");
+  EXPECT_EQ(gates[number + 3].dump(), R"({"name":"x"})");
+}
+
+TEST(Codec, of_several_entries_of_one_name_the_next_one_is_taken) {
+  Workload wl;
+  wl.raw_spec = RawJson(R"({"preemptionGates":[{"name":"a","n":0},{"name":"b","n":1},
+      {"name":"a","n":2},{"name":"b","n":3},7,{"name":5}]})");
+  wl.spec.preemption_gates = {"b", "b", "a", "a", "b", "a"};
+  EXPECT_EQ(to_json(wl)["spec"]["preemptionGates"].dump(),
+            R"([{"n":1,"name":"b"},{"n":3,"name":"b"},{"n":2,"name":"a"},{"n":0,"name":"a"},)"
+            R"({"name":"b"},{"name":"a"}])");
+}
+
+/// `item`, so many times.
+std::string list_of(std::size_t count, std::string_view item) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < count; ++i) out.append(i == 0 ? "" : ",").append(item);
+  return out + "]";
+}
+
+std::string workload_of(const std::string& pod_sets) {
+  return R"({"spec":{"podSets":)" + pod_sets + "}}";
+}
+
+std::string pod_set_of(const std::string& spec) {
+  return R"({"template":{"spec":{)" + spec + "}}}";
+}
+
+TEST(Codec, the_entries_of_an_object_may_take_so_much_memory) {
+  const std::string limit = " entries are too many: those of one object may take 32 MiB of memory";
+  const std::string sets = "spec.podSets[0].template.spec.";
+  EXPECT_EQ(error_of<Workload>(
+                workload_of("[" + pod_set_of(R"("containers":)" + list_of(200'000, "{}")) + "]")),
+            sets + "containers: 200000" + limit);
+  EXPECT_EQ(error_of<Workload>(workload_of(
+                "[" + pod_set_of(R"("schedulingGates":)" + list_of(1'100'000, "{}")) + "]")),
+            sets + "schedulingGates: 1100000" + limit);
+  EXPECT_EQ(error_of<Workload>(workload_of(list_of(200'000, "{}"))),
+            "spec.podSets: 200000" + limit);
+  EXPECT_EQ(error_of<Workload>(R"({"status":{"conditions":)" + list_of(300'000, "{}") + "}}"),
+            "status.conditions: 300000" + limit);
+  std::string labels = "{";
+  for (int i = 0; i < 400'000; ++i) labels += (i ? ",\"" : "\"") + std::to_string(i) + "\":\"\"";
+  EXPECT_EQ(error_of<Workload>(R"({"metadata":{"labels":)" + labels + "}}}"),
+            "metadata.labels: 400000" + limit);
+}
+
+TEST(Codec, the_entries_of_all_parts_of_an_object_count_together) {
+  const std::string set = pod_set_of(R"("initContainers":)" + list_of(50'000, "{}"));
+  EXPECT_EQ(error_of<Workload>(workload_of(list_of(3, set))), "no error");
+  EXPECT_EQ(error_of<Workload>(workload_of(list_of(4, set))),
+            "spec.podSets[3].template.spec.initContainers: 50000 entries are too many: those of "
+            "one object may take 32 MiB of memory");
+}
+
+TEST(Codec, the_largest_objects_that_kubernetes_stores_are_read) {
+  constexpr std::size_t stored = 3u << 19;  // 1.5 MiB
+  const auto filled = [&](const std::string& field, std::string_view item) {
+    return "[" + pod_set_of('"' + field + "\":" + list_of(stored / (item.size() + 1), item)) + "]";
+  };
+  EXPECT_EQ(error_of<Workload>(workload_of(filled("tolerations", R"({"operator":"Exists"})"))),
+            "no error");
+  EXPECT_EQ(error_of<Workload>(workload_of(filled("containers", R"({"name":"abcd","image":"i"})"))),
+            "no error");
+  EXPECT_EQ(error_of<Workload>(workload_of(filled("schedulingGates", R"({"name":"abcd"})"))),
+            "no error");
+  const std::string terms =
+      R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+      R"({"nodeSelectorTerms":)" +
+      list_of(stored / 3, "{}") + "}}}";
+  EXPECT_EQ(error_of<Workload>(workload_of("[" + pod_set_of(terms) + "]")), "no error");
+  EXPECT_EQ(
+      error_of<ClusterQueue>(R"({"spec":{"namespaceSelector":{"matchExpressions":[{"values":)" +
+                             list_of(stored / 3, R"("")") + "}]}}}"),
+      "no error");
+}
+
 TEST(Codec, templates_share_the_text_of_the_spec_they_came_in) {
   const Workload wl = decode<Workload>(workload_text).value();
   const RawJson& part = wl.spec.pod_sets[0].pod_template.raw();

@@ -24,6 +24,14 @@ void fail(FirstError* error, const Path& path, std::string_view problem) {
   error->emplace(Errc::invalid, limited_text(what.append(problem.substr(0, bytes_max)), bytes_max));
 }
 
+bool may_have(std::size_t count, std::size_t bytes_each, const Path& path, FirstError* error) {
+  if (error->take(count * bytes_each)) return true;
+  fail(error, path,
+       std::to_string(count) + " entries are too many: those of one object may take " +
+           std::to_string(entries_bytes_max >> 20) + " MiB of memory");
+  return false;
+}
+
 std::string_view type_name(const Json& value) {
   switch (value.type()) {
     case Json::value_t::null:
@@ -143,6 +151,7 @@ void FieldReader::names(std::string_view name, std::vector<std::string>& out) {
   if (!list) return;
   const Path below = at(name);
   if (!list->is_array()) return fail_type(error_, below, "a list", *list);
+  if (!may_have(list->size(), sizeof(std::string), below, error_)) return;
   std::ptrdiff_t index = 0;
   for (const Json& item : *list) {
     const Path here{&below, {}, index++};
@@ -169,10 +178,10 @@ void FieldWriter::names(std::string_view name, const std::vector<std::string>& i
     return;
   }
   Json& list = member(name);
-  Json before = std::move(list);
+  EntriesBefore before(std::move(list));
   list = Json::array();
   for (std::size_t i = 0; i < in.size(); ++i) {
-    Json item = take_same_entry(before, i, &in[i]);
+    Json item = before.take(i, &in[i]);
     if (!item.is_object()) item = Json::object();
     item["name"] = in[i];
     list.push_back(std::move(item));
@@ -184,20 +193,44 @@ void FieldWriter::drop_if_empty(std::string_view name) {
   if (it != object_->end() && it->is_object() && it->empty()) object_->erase(it);
 }
 
-Json take_same_entry(Json& before, std::size_t index, const std::string* name) {
+namespace {
+
+/// Null when it has none.
+const std::string* name_in(const Json& entry) {
+  if (!entry.is_object()) return nullptr;
+  const auto found = entry.find("name");
+  const bool named = found != entry.end() && found->is_string();
+  return named ? &found->get_ref<const std::string&>() : nullptr;
+}
+
+}  // namespace
+
+Json EntriesBefore::take(std::size_t index, const std::string* name) {
   // Without a name an entry cannot be recognized.
-  if (!before.is_array() || !name) return {};
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    // The old place is tried first, as entries rarely move.
-    Json& item = before[(index + i) % before.size()];
-    if (!item.is_object()) continue;
-    const auto found = item.find("name");
-    if (found != item.end() && found->is_string() &&
-        found->get_ref<const std::string&>() == *name) {
-      return std::exchange(item, Json());
-    }
+  if (!name || !list_.is_array() || list_.empty()) return {};
+  const std::size_t start = index % list_.size();
+  if (!places_) {
+    // Entries rarely move.
+    const std::string* here = name_in(list_[start]);
+    if (here && *here == *name) return std::exchange(list_[start], Json());
+    find_places();
   }
-  return {};
+  const auto found = places_->find(*name);
+  if (found == places_->end()) return {};
+  std::set<std::size_t>& places = found->second;
+  auto place = places.lower_bound(start);
+  if (place == places.end()) place = places.begin();
+  Json entry = std::exchange(list_[*place], Json());
+  places.erase(place);
+  if (places.empty()) places_->erase(found);
+  return entry;
+}
+
+void EntriesBefore::find_places() {
+  places_.emplace();
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    if (const std::string* name = name_in(list_[i])) (*places_)[*name].insert(i);
+  }
 }
 
 namespace {

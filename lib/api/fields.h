@@ -30,6 +30,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,9 +55,29 @@ struct Path {
 template <class E>
 struct EnumText;
 
-using FirstError = std::optional<Error>;
+/// What the entries of all lists and maps of one object may take in memory, by the size of their
+/// types. Whatever Kubernetes stores, up to 1.5 MiB, is within it: the shortest entries that it
+/// accepts take 16 times their JSON. Those of a server that accepts anything take more.
+inline constexpr std::size_t entries_bytes_max = 32u << 20;
+
+/// The first error of an object that is read, and what its entries may still take in memory.
+class FirstError : public std::optional<Error> {
+ public:
+  using std::optional<Error>::operator=;
+  /// Whether there is room for so many bytes more; then they are taken.
+  bool take(std::size_t bytes) {
+    if (bytes > room_) return false;
+    room_ -= bytes;
+    return true;
+  }
+
+ private:
+  std::size_t room_ = entries_bytes_max;
+};
 
 void fail(FirstError* error, const Path& path, std::string_view problem);
+/// Whether the object may have `count` entries more of so many bytes each. If not, it fails.
+bool may_have(std::size_t count, std::size_t bytes_each, const Path& path, FirstError* error);
 std::string_view type_name(const Json& value);
 void fail_type(FirstError* error, const Path& path, std::string_view wanted, const Json& value);
 std::int64_t read_integer(const Json& value, std::int64_t low, std::int64_t high, const Path& path,
@@ -167,6 +188,7 @@ void read_value(const Json& value, std::optional<T>& out, const Path& path, Firs
 template <class T>
 void read_value(const Json& value, std::vector<T>& out, const Path& path, FirstError* error) {
   if (!value.is_array()) return fail_type(error, path, "a list", value);
+  if (!may_have(value.size(), sizeof(T), path, error)) return;
   out.reserve(value.size());
   std::ptrdiff_t index = 0;
   for (const Json& item : value) {
@@ -179,6 +201,9 @@ template <class T>
 void read_value(const Json& value, std::map<std::string, T>& out, const Path& path,
                 FirstError* error) {
   if (!value.is_object()) return fail_type(error, path, "an object", value);
+  constexpr std::size_t links_bytes = 32;  // each entry is a node of a tree
+  constexpr std::size_t node_bytes = links_bytes + sizeof(std::pair<const std::string, T>);
+  if (!may_have(value.size(), node_bytes, path, error)) return;
   for (auto it = value.begin(); it != value.end() && !*error; ++it) {
     if (it->is_null()) continue;
     T& item = out.emplace_hint(out.end(), it.key(), T{})->second;
@@ -292,9 +317,21 @@ void write_value(const std::optional<T>& in, Json& out) {
   write_value(*in, out);
 }
 
-/// Takes the entry with that name out of the list `before`; null when there is none. The search
-/// begins at `index`.
-Json take_same_entry(Json& before, std::size_t index, const std::string* name);
+/// The entries of a list as it was, each of which can be taken once.
+class EntriesBefore {
+ public:
+  explicit EntriesBefore(Json list) : list_(std::move(list)) {}
+  /// The entry with that name; null when there is none, or no name. Of several it is the first one
+  /// from `index` on, and otherwise the first of all.
+  Json take(std::size_t index, const std::string* name);
+
+ private:
+  void find_places();
+
+  Json list_;
+  /// By name; filled when an entry is not found at its place for the first time.
+  std::optional<std::map<std::string, std::set<std::size_t>>> places_;
+};
 
 template <class T>
 const std::string* entry_name(const T& item) {
@@ -307,10 +344,10 @@ const std::string* entry_name(const T& item) {
 
 template <class T>
 void write_value(const std::vector<T>& in, Json& out) {
-  Json before = std::move(out);
+  EntriesBefore before(std::move(out));
   out = Json::array();
   for (std::size_t i = 0; i < in.size(); ++i) {
-    Json item = HasFields<T> ? take_same_entry(before, i, entry_name(in[i])) : Json();
+    Json item = HasFields<T> ? before.take(i, entry_name(in[i])) : Json();
     write_value(in[i], item);
     out.push_back(std::move(item));
   }

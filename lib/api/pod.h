@@ -14,6 +14,9 @@
 
 namespace regatta::api {
 
+struct Path;
+class FirstError;
+
 using ResourceList = std::map<std::string, Quantity>;
 
 struct ResourceRequirements {
@@ -128,7 +131,10 @@ class PodTemplate {
 
  private:
   friend class TemplatePool;
+  /// As part of an object: `error` is the whole object's.
+  friend void read_value(const Json& value, PodTemplate& out, const Path& path, FirstError* error);
   static Result<PodTemplate> from(RawJson raw, const Json& value, std::string_view path);
+  void read(const Json& value, const Path& path, FirstError* error);
 
   RawJson raw_;
   std::shared_ptr<const PodTemplateView> view_;  ///< never null

@@ -20,27 +20,28 @@ const std::shared_ptr<const PodSpec>& empty_spec() {
 PodTemplate::PodTemplate() : view_(empty_view()), spec_(empty_spec()) {}
 
 Result<PodTemplate> PodTemplate::from(RawJson raw, const Json& value, std::string_view name) {
-  const Path path{nullptr, name};
+  PodTemplate out;
   FirstError error;
-  if (!value.is_object()) {
-    fail_type(&error, path, "an object", value);
-    return std::move(*error);
-  }
+  out.read(value, Path{nullptr, name}, &error);
+  if (error) return std::move(*error);
+  out.raw_ = std::move(raw);
+  return out;
+}
+
+void PodTemplate::read(const Json& value, const Path& path, FirstError* error) {
+  if (!value.is_object()) return fail_type(error, path, "an object", value);
+  if (!may_have(1, sizeof(PodSpec), path, error)) return;
   PodTemplateView view;
   auto spec = std::make_shared<PodSpec>();
-  PodTemplate out;
-  FieldReader reader(value, path, &error);
+  FieldReader reader(value, path, error);
   reader.inside("metadata", [&](auto& metadata) {
     metadata("labels", view.labels);
     metadata("annotations", view.annotations);
   });
   reader("spec", *spec);
-  if (error) return std::move(*error);
-  if (const Json* read = reader.find("spec")) out.spec_hash_ = std::hash<Json>()(*read);
-  if (view != *out.view_) out.view_ = std::make_shared<const PodTemplateView>(std::move(view));
-  out.spec_ = std::move(spec);
-  out.raw_ = std::move(raw);
-  return out;
+  if (const Json* read = reader.find("spec")) spec_hash_ = std::hash<Json>()(*read);
+  if (view != *view_) view_ = std::make_shared<const PodTemplateView>(std::move(view));
+  spec_ = std::move(spec);
 }
 
 Result<PodTemplate> PodTemplate::from(const Json& value, std::string_view path) {
@@ -81,12 +82,11 @@ void PodTemplate::place_within(const RawJson& whole, const std::vector<PodTempla
 }
 
 void read_value(const Json& value, PodTemplate& out, const Path& path, FirstError* error) {
-  Result<PodTemplate> read = PodTemplate::from(value, path.str());
-  if (read) {
-    out = std::move(*read);
-  } else if (!*error) {
-    *error = read.error();
-  }
+  PodTemplate read;
+  read.read(value, path, error);
+  if (*error) return;
+  read.raw_ = RawJson(dump_json(value));
+  out = std::move(read);
 }
 
 void write_value(const PodTemplate& in, Json& out) {

@@ -307,10 +307,11 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     if (!within_limits) return within_limits;
     const Status readable = check_object_bytes(text.size());
     if (!readable) return readable;
-    Result<Json> item = parse_json(without_managed_fields(std::string(text)));
+    const std::string kept = without_managed_fields(std::string(text));
+    Result<Json> item = parse_json(kept);
     if (!item) return item.error();
     name_item(&*item, resource);
-    on_item(*item, text.size());
+    on_item(*item, counted_bytes(kept) + text.size() - kept.size());
     return ok();
   };
   do {

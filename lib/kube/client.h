@@ -83,8 +83,8 @@ struct DeleteOptions {
   bool dry_run = false;
 };
 
-/// Takes an object of a list, which carries its apiVersion and kind, and the length of its text.
-/// Its managedFields are cut out where API servers write them.
+/// Takes an object of a list, which carries its apiVersion and kind, and counted_bytes() of its
+/// text. Its managedFields are cut out where API servers write them.
 using OnItem = std::function<void(const Json& item, std::size_t bytes)>;
 
 /// How much a server may make us keep, so that it cannot exhaust our memory: by lists that never
@@ -92,7 +92,7 @@ using OnItem = std::function<void(const Json& item, std::size_t bytes)>;
 struct ListLimits {
   std::size_t pages_max = 20'000;       ///< of one list; see pages_of()
   std::size_t objects_max = 5'000'000;  ///< of one list, or held by the client's informers
-  std::size_t bytes_max = 8ULL << 30;   ///< their JSON texts
+  std::size_t bytes_max = 8ULL << 30;   ///< their JSON texts; what is held, by counted_bytes()
   std::string setting;  ///< where it is configured, for messages: "multiKueue.workerLimits"
 
   /// How many pages a list may have of which some have `limit` objects only: pages_max, or as many
@@ -111,7 +111,7 @@ struct ListLimits {
 /// What the informers of one client hold. Of one that lists, what it has read of the list.
 struct Held {
   std::size_t objects = 0;
-  std::size_t bytes = 0;  ///< of their JSON texts
+  std::size_t bytes = 0;  ///< counted_bytes() of their JSON texts
 };
 
 /// One request and how it was answered, for metrics and budgets. Each retry counts as a request.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lib/kube/informer_core.h"
+#include "lib/kube/object_limits.h"
 
 #include <concepts>
 #include <functional>
@@ -20,7 +21,7 @@ const api::ObjectMeta& metadata_of(const T& object) {
   }
 }
 
-/// About as long as the object's JSON text, as far as T holds it.
+/// counted_bytes() of about the object's JSON text, as far as T holds it.
 template <class T>
 std::size_t text_bytes(const T& object) {
   if constexpr (requires { object.raw_spec.size(); }) {
@@ -29,17 +30,17 @@ std::size_t text_bytes(const T& object) {
       T lean;
       lean.metadata = object.metadata;
       lean.status = object.status;
-      return object.raw_spec.size() + dump_json(api::to_json(lean)).size();
+      return counted_bytes(object.raw_spec.text()) + counted_bytes(dump_json(api::to_json(lean)));
     }
   }
-  return dump_json(api::to_json(object)).size();
+  return counted_bytes(dump_json(api::to_json(object)));
 }
 
 /// An object as an answer of the server had it.
 template <class T>
 struct Answered {
   std::shared_ptr<const T> object;  ///< not null
-  std::size_t bytes = 0;            ///< of its text; text_bytes() where that is not known
+  std::size_t bytes = 0;  ///< counted_bytes() of its text; text_bytes() where that is not known
 
   const T& operator*() const { return *object; }
   const T* operator->() const { return object.get(); }
@@ -239,7 +240,7 @@ class Informer : public ObjectInformer<T> {
     const std::size_t bytes = ObjectInformer<T>::is_close() ? text_bytes(written) : 0;
     observe(std::move(written), bytes);
   }
-  /// `bytes`: of the answer's text; 0 when they are not known and do not matter.
+  /// `bytes`: counted_bytes() of the answer; 0 when they are not known and do not matter.
   void observe(T written, std::size_t bytes) {
     if (transform_) transform_(written);
     ObjectInformer<T>::observe({std::make_shared<const T>(std::move(written)), bytes});

@@ -94,7 +94,7 @@ class InformerCore {
     api::ObjectKey key;
     std::string resource_version;
     Object object;
-    std::size_t bytes = 0;  ///< of its text; for observe()
+    std::size_t bytes = 0;  ///< counted_bytes() of its text; for observe()
   };
   using Decode = std::function<Result<Decoded>(const Json&)>;
   using Part = std::function<Result<Decoded>(const Json&, const void* stored)>;
@@ -173,7 +173,7 @@ class InformerCore {
   struct Entry {
     Object object;
     std::string resource_version;
-    std::size_t bytes = 0;  ///< of its JSON text
+    std::size_t bytes = 0;  ///< counted_bytes() of its JSON text
     /// The number of lists begun when the answer to a write or a read brought it; 0: none did.
     std::uint32_t observed_in = 0;
   };

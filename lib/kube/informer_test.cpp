@@ -383,6 +383,44 @@ TEST_F(InformerTest, TheBytesOfTheStoreAreLimited) {
   EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
 }
 
+Json of_short_entries(const std::string& name, const std::string& version) {
+  Json out = thing_json(name, version);
+  out["spec"]["parts"] = Json(Json::value_t::array);
+  for (int i = 0; i < 100; ++i) out["spec"]["parts"].push_back(Json::object());
+  return out;
+}
+
+TEST_F(InformerTest, ShortEntriesCountForTheMemoryThatTheyTake) {
+  limit({.bytes_max = 10'000});
+  server.answer(200, list_text("10", {of_short_entries("a", "1")}));
+  auto watch = server.answer_watch();
+  begin();
+  ASSERT_TRUE(informer->health().connected);
+  EXPECT_GT(limited->held()->bytes, 6400u);
+  watch->push(event_line("ADDED", of_short_entries("b", "11")));
+  world.settle();
+  EXPECT_FALSE(informer->health().connected);
+  EXPECT_EQ(informer->health().last_error->what(), "more than 10000 bytes");
+}
+
+TEST(CountedBytes, AreThoseOfTheTextUnlessItHasManyShortEntries) {
+  const auto counted = [](const std::string& text) { return counted_bytes(text); };
+  for (
+      const std::string text :
+      {R"({"spec":{"a":"b","c":[1,2,3,-4.5e6],"d":{},"e":null,"f":true}})",
+       R"( {"containers" : [ {"name":"main","image":"registry.example.com/team/image:v1.23"} ] } )",
+       R"({"finalizers":["kueue.x-k8s.io/in-use"],"note":"[{},{},{}] \" [{},{}] \\"})", "", "{",
+       "[", "\"", "]", R"({"a)", R"({"a\)", "[[[", "}}}"}) {
+    EXPECT_EQ(counted(text), text.size()) << text;
+  }
+  EXPECT_EQ(counted("[{},{ },{}]"), 1u + 3 * 64);
+  EXPECT_EQ(counted(R"({"a":[[{}],["",""]]})"), 20u + (64 - 3) + 2 * (11 - 3));
+  std::string map = "{";
+  for (int i = 10; i < 50; ++i) map += (i == 10 ? "\"" : ",\"") + std::to_string(i) + "\":\"\"";
+  EXPECT_EQ(counted(map + "}"), 1u + 40 * 40);
+  EXPECT_EQ(counted(std::string(3'000'000, '[')), 3'000'000u) << "no object nests so deep";
+}
+
 TEST_F(InformerTest, TheInformersOfAClientHoldNoMoreThanItsLimitsTogether) {
   limit({.bytes_max = 2000});
   server.answer(200, list_text("10", {thing_json("a", "1", std::string(1000, 'r'))}));

@@ -41,7 +41,7 @@ Result<WatchEvent> decode_watch_event(std::string_view line) {
   WatchEvent decoded;
   decoded.type = *type;
   decoded.resource_version = version_of(object);
-  decoded.bytes = line.size();
+  decoded.bytes = counted_bytes(line);
   decoded.object = std::make_shared<const Json>(std::move(object));
   return decoded;
 }

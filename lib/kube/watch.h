@@ -21,7 +21,7 @@ struct WatchEvent {
   WatchEventType type = WatchEventType::added;
   std::shared_ptr<const Json> object;  ///< null only for a state that is known already
   std::string resource_version;        ///< of the object
-  std::size_t bytes = 0;               ///< of its text
+  std::size_t bytes = 0;               ///< counted_bytes() of its text
 };
 
 /// An open watch. Destroying it closes the connection.
