@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace regatta::webhooks {
@@ -68,13 +69,19 @@ void check_gate(const std::string& gate, api::ErrorList* errors) {
 
 void check_admission_gates(const Json& object, api::ErrorList* errors) {
   const std::string& text = gates_text(object);
-  std::set<std::string> seen;
+  // Each error shows the whole text, so none is worded twice.
+  const auto refuse = [&](const std::string& why) {
+    if (errors->is_full()) return errors->leave_out();
+    errors->invalid(field(), api::in_quotes(text), why);
+  };
+  std::map<std::string, int> times;
   for (const std::string& gate : split_gates(text)) {
+    const int time = ++times[gate];
     if (gate.empty()) {
-      errors->invalid(field(), api::in_quotes(text), "cannot contain empty gate names");
-    } else if (!seen.insert(gate).second) {
-      errors->invalid(field(), api::in_quotes(text), "duplicate gate name: " + gate);
-    } else {
+      if (time == 1) refuse("cannot contain empty gate names");
+    } else if (time == 2) {
+      refuse("duplicate gate name: " + gate);
+    } else if (time == 1) {
       check_gate(gate, errors);
       if (gate.size() > admission_gate_bytes_max) {
         errors->too_long(field(), admission_gate_bytes_max);
@@ -89,9 +96,10 @@ void check_admission_gates_update(const Json& before, const Json& after, api::Er
   if (old_text.empty() && !text.empty()) {
     errors->forbidden(field(), "cannot add admission gate after creation");
   } else {
-    const std::vector<std::string> old = split_gates(old_text);
+    const std::vector<std::string> gates = split_gates(old_text);
+    const std::set<std::string> old(gates.begin(), gates.end());
     for (const std::string& gate : split_gates(text)) {
-      if (std::find(old.begin(), old.end(), gate) != old.end()) continue;
+      if (old.contains(gate)) continue;
       errors->forbidden(field(), "can only remove gates, not add new ones");
       break;
     }

@@ -126,6 +126,24 @@ TEST(ClusterQueueRules, policies_that_contradict_each_other_are_refused) {
   }
 }
 
+TEST(ClusterQueueRules, a_refusal_has_a_limit_however_many_flavors_are_unknown) {
+  Json bad = queue();
+  Json& flavors = bad["spec"]["resourceGroups"][0]["flavors"];
+  Json check = {{"name", "c"}, {"onFlavors", Json(Json::value_t::array)}};
+  for (int i = 0; i < 5'000; ++i) {
+    flavors.push_back({{"name", "a" + std::to_string(i)}});
+    check["onFlavors"].push_back("no" + std::to_string(i));
+  }
+  bad["spec"]["admissionChecksStrategy"]["admissionChecks"].push_back(check);
+  const std::string told = create("ClusterQueue", bad);
+  EXPECT_NE(
+      told.find("onFlavors[90]: Unsupported value: \"no90\": supported values: \"a\", \"a0\""),
+      told.npos);
+  EXPECT_NE(told.find(" and 4982 more, "), told.npos);
+  EXPECT_TRUE(told.ends_with(", more errors were left out]"));
+  EXPECT_LT(told.size(), 100'000u);
+}
+
 TEST(ClusterQueueRules, unknown_flavors_of_checks_may_stay_while_the_flavors_stay) {
   const Json before = with(queue(), R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[
     {"name":"c","onFlavors":["z","y"]}]}}})");

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 namespace regatta::webhooks {
@@ -40,10 +41,19 @@ std::int64_t count_of(const Json& item) {
   return integer_at(item, "count").value_or(0);
 }
 
-const Json* find_named(const Json& list, const std::string& name) {
-  const auto found = std::find_if(list.begin(), list.end(),
-                                  [&](const Json& item) { return name_of(item) == name; });
-  return found == list.end() ? nullptr : &*found;
+std::set<std::string> names_of(const Json& list) {
+  std::set<std::string> names;
+  for (const Json& item : list) names.insert(name_of(item));
+  return names;
+}
+
+/// Of several of one name the last one counts.
+using Counts = std::map<std::string, std::int64_t>;
+
+Counts counts_of(const Json& list) {
+  Counts counts;
+  for (const Json& item : list) counts[name_of(item)] = count_of(item);
+  return counts;
 }
 
 bool is_reserved(const Json& workload) {
@@ -157,15 +167,29 @@ void check_admission(const Json& workload, const Json* before, api::ErrorList* e
     }
     return;
   }
+  const std::set<std::string> known = names_of(pod_sets_of(workload));
   const Json& assignments = list_or_empty(*admission, "podSetAssignments");
   for (std::size_t i = 0; i < assignments.size(); ++i) {
     const std::string path = at("status.admission.podSetAssignments", i);
     const std::string& name = name_of(assignments[i]);
-    if (!find_named(pod_sets_of(workload), name)) {
+    if (!known.contains(name)) {
       errors->not_found(path + ".name", json_quotes(name));
     }
     check_usage(path, assignments[i], errors);
   }
+}
+
+using NamedCount = std::pair<std::string, std::int64_t>;
+
+/// After an elastic job shrank, a count may be too large until it is counted anew.
+std::set<NamedCount> counts_that_may_stay(const Json& workload, const Json* before,
+                                          const Gates& gates) {
+  std::set<NamedCount> out;
+  if (!before || !is_elastic(workload, gates)) return out;
+  for (const Json& pods : list_or_empty(status_of(*before), "reclaimablePods")) {
+    out.emplace(name_of(pods), count_of(pods));
+  }
+  return out;
 }
 
 void check_reclaimable(const Json& workload, const Json* before, const Gates& gates,
@@ -173,30 +197,23 @@ void check_reclaimable(const Json& workload, const Json* before, const Gates& ga
   const Json& sets = pod_sets_of(workload);
   std::vector<std::string> names;
   for (const Json& set : sets) names.push_back(name_of(set));
-  // After an elastic job shrank, a count may be too large until it is counted anew.
-  const auto was_there = [&](const Json& pods) {
-    if (!before || !is_elastic(workload, gates)) return false;
-    const Json& old = list_or_empty(status_of(*before), "reclaimablePods");
-    return std::any_of(old.begin(), old.end(), [&](const Json& one) {
-      return name_of(one) == name_of(pods) && count_of(one) == count_of(pods);
-    });
-  };
+  const Counts counts = counts_of(sets);
+  const std::set<NamedCount> may_stay = counts_that_may_stay(workload, before, gates);
   for (const Json& pods : list_or_empty(status_of(workload), "reclaimablePods")) {
-    const std::string path = at("status.reclaimablePods", name_of(pods));
-    const auto found = std::find_if(sets.rbegin(), sets.rend(),
-                                    [&](const Json& set) { return name_of(set) == name_of(pods); });
-    if (found == sets.rend()) {
-      errors->not_supported(path + ".name", json_quotes(name_of(pods)), names);
-    } else if (count_of(pods) > count_of(*found) && !was_there(pods)) {
-      errors->invalid(path + ".count", std::to_string(count_of(pods)),
-                      "should be less or equal to " + std::to_string(count_of(*found)));
+    const NamedCount one{name_of(pods), count_of(pods)};
+    const std::string path = at("status.reclaimablePods", one.first);
+    const auto found = counts.find(one.first);
+    if (found == counts.end()) {
+      errors->not_supported(path + ".name", json_quotes(one.first), names);
+    } else if (one.second > found->second && !may_stay.contains(one)) {
+      errors->invalid(path + ".count", std::to_string(one.second),
+                      "should be less or equal to " + std::to_string(found->second));
     }
   }
 }
 
 void check_updates(const Json& workload, api::ErrorList* errors) {
-  std::set<std::string> known;
-  for (const Json& set : pod_sets_of(workload)) known.insert(name_of(set));
+  const std::set<std::string> known = names_of(pod_sets_of(workload));
   const std::vector<std::string> names(known.begin(), known.end());
   const Json& checks = list_or_empty(status_of(workload), "admissionChecks");
   for (std::size_t i = 0; i < checks.size(); ++i) {
@@ -281,8 +298,7 @@ void check_kept_pod_sets(const Json& before, const Json& after, const Gates& gat
 std::set<std::string> shrunk_pod_sets(const Json& workload, const Gates& gates) {
   std::set<std::string> out;
   if (!is_elastic(workload, gates)) return out;
-  std::map<std::string, std::int64_t> counts;
-  for (const Json& set : pod_sets_of(workload)) counts[name_of(set)] = count_of(set);
+  Counts counts = counts_of(pod_sets_of(workload));
   const Json& admission = at_or_null(status_of(workload), "admission");
   for (const Json& assignment : list_or_empty(admission, "podSetAssignments")) {
     const auto count = integer_at(assignment, "count");
@@ -291,14 +307,8 @@ std::set<std::string> shrunk_pod_sets(const Json& workload, const Gates& gates) 
   return out;
 }
 
-using Counts = std::map<std::string, std::int64_t>;
-
 Counts reclaimable_counts(const Json& workload) {
-  Counts out;
-  for (const Json& pods : list_or_empty(status_of(workload), "reclaimablePods")) {
-    out[name_of(pods)] = count_of(pods);
-  }
-  return out;
+  return counts_of(list_or_empty(status_of(workload), "reclaimablePods"));
 }
 
 void check_kept_reclaimable(const Json& before, const Json& after, const Gates& gates,
@@ -353,16 +363,19 @@ void check_kept_admission(const Json& before, const Json& after, const Gates& ga
 void check_kept_updates(const Json& before, const Json& after, api::ErrorList* errors) {
   static const ShapeType type = shape_type("[]PodSetUpdate");
   const Json& old = list_or_empty(status_of(before), "admissionChecks");
-  const Json& checks = list_or_empty(status_of(after), "admissionChecks");
+  std::map<std::string, const Json*> checks;
+  for (const Json& check : list_or_empty(status_of(after), "admissionChecks")) {
+    checks[name_of(check)] = &check;
+  }
   for (std::size_t i = 0; i < old.size(); ++i) {
-    const auto now = std::find_if(checks.rbegin(), checks.rend(), [&](const Json& check) {
-      return name_of(check) == name_of(old[i]);
-    });
-    const bool stays_ready = now != checks.rend() && text_at(old[i], "state") == "Ready" &&
-                             text_at(*now, "state") == "Ready";
+    const auto now = checks.find(name_of(old[i]));
+    const bool stays_ready = now != checks.end() && text_at(old[i], "state") == "Ready" &&
+                             text_at(*now->second, "state") == "Ready";
     if (!stays_ready) continue;
-    const Json* updates = member(*now, "podSetUpdates");
+    const Json* updates = member(*now->second, "podSetUpdates");
     if (same_shaped(member(old[i], "podSetUpdates"), updates, type)) continue;
+    // Many checks of one name would each show all updates of it.
+    if (errors->is_full()) return errors->leave_out();
     errors->invalid(at(root_of_checks, i) + ".podSetUpdates", shaped_text(updates, type),
                     immutable);
   }

@@ -252,5 +252,77 @@ TEST(WorkloadRules, the_cluster_is_a_nominated_one_unless_a_slice_is_replaced) {
   EXPECT_EQ(update("Workload", before, other), "allowed");
 }
 
+/// So many entries with these members, and the names p0, p1, …
+Json named(int number, std::string_view members) {
+  Json out(Json::value_t::array);
+  for (int i = 0; i < number; ++i) {
+    out.push_back(json_of(members));
+    out.back()["name"] = "p" + std::to_string(i);
+  }
+  return out;
+}
+
+TEST(WorkloadRules, very_many_entries_are_looked_up_once_each) {
+  // To compare each with each other would take minutes.
+  constexpr int number = 20'000;
+  Json object = elastic(reserved());
+  object["spec"]["podSets"] = named(number, R"({"count":1})");
+  object["status"]["admission"]["podSetAssignments"] = named(number, R"({"count":1})");
+  object["status"]["reclaimablePods"] = named(number, R"({"count":2})");
+  object["status"]["admissionChecks"] = named(number, R"({"state":"Ready"})");
+  Gates gates;
+  gates.elastic_jobs = true;
+  EXPECT_EQ(update("Workload", object, object, gates), "allowed");
+}
+
+TEST(WorkloadRules, very_many_admission_gates_are_looked_up_once_each) {
+  std::string gates;
+  for (int i = 0; i < 100'000; ++i) gates += (i ? ",a.b/" : "a.b/") + std::to_string(i);
+  const std::string name = "kueue.x-k8s.io/admission-gated-by";
+  Gates on;
+  on.admission_gated_by = true;
+  const Json gated = annotated(name, gates);
+  EXPECT_EQ(update("Workload", gated, gated, on), "allowed");
+  const std::string field = "metadata.annotations[" + name + "]: Invalid value: \"";
+  const std::string commas = "a.b/c" + std::string(100'000, ',');
+  EXPECT_EQ(create("Workload", annotated(name, commas), on),
+            field + commas + "\": cannot contain empty gate names");
+  const std::string twice = gates + ',' + gates;
+  EXPECT_EQ(create("Workload", annotated(name, twice), on),
+            "[" + field + twice + "\": duplicate gate name: a.b/0, more errors were left out]");
+}
+
+TEST(WorkloadRules, a_refusal_has_a_limit_however_many_names_are_wrong) {
+  Json object = workload();
+  object["spec"]["podSets"] = named(5'000, R"({"count":1})");
+  for (const char* field : {"reclaimablePods", "admissionChecks"}) {
+    Json bad = object;
+    Json wrong = named(5'000, R"({"count":1})");
+    for (Json& one : wrong) one["name"] = "no" + one["name"].get<std::string>();
+    bad["status"][field] = wrong;
+    if (field == std::string_view("admissionChecks")) {
+      bad["status"][field] = {{{"name", "c"}, {"podSetUpdates", wrong}}};
+    }
+    const std::string told = create("Workload", bad);
+    EXPECT_NE(told.find("Unsupported value: \"nop99\": supported values: \"p0\""), told.npos);
+    EXPECT_NE(told.find(" and 4980 more, "), told.npos);
+    EXPECT_TRUE(told.ends_with(", more errors were left out]"));
+    EXPECT_LT(told.size(), 100'000u) << field;
+  }
+}
+
+TEST(WorkloadRules, many_checks_of_one_name_do_not_each_show_its_updates) {
+  Json before = workload(), after = workload();
+  before["spec"]["podSets"] = after["spec"]["podSets"] = named(20'000, R"({"count":1})");
+  const Json one = {{"name", "c"}, {"state", "Ready"}};
+  for (int i = 0; i < 1'000; ++i) before["status"]["admissionChecks"].push_back(one);
+  after["status"]["admissionChecks"] = Json::array({one});
+  after["status"]["admissionChecks"][0]["podSetUpdates"] = named(20'000, "{}");
+  const std::string told = update("Workload", before, after);
+  EXPECT_TRUE(told.starts_with("[status.admissionChecks[0].podSetUpdates: Invalid value: "));
+  EXPECT_TRUE(told.ends_with(": field is immutable, more errors were left out]"));
+  EXPECT_LT(told.size(), 1'000'000u);
+}
+
 }  // namespace
 }  // namespace regatta::webhooks

@@ -4,10 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include <set>
+#include <utility>
 
 namespace regatta::api {
 namespace {
+
+constexpr std::size_t errors_max = 100, errors_bytes_max = 256 * 1024;
+/// Of supported values that are listed. No list that an API names by itself is longer.
+constexpr std::size_t values_max = 20, values_bytes_max = 8 * 1024;
 
 /// The escape of a character that has one; else null.
 const char* short_escape(char c) {
@@ -72,9 +76,15 @@ std::string json_quotes(std::string_view text) {
 
 void ErrorList::not_supported(std::string field, std::string_view value,
                               const std::vector<std::string>& supported) {
+  if (is_full()) return leave_out();
   std::string why;
+  std::size_t listed = 0;
   for (const std::string& one : supported) {
-    why += (why.empty() ? "supported values: " : ", ") + in_quotes(one);
+    if (listed == values_max || why.size() + one.size() > values_bytes_max) break;
+    why += (listed++ == 0 ? "supported values: " : ", ") + in_quotes(one);
+  }
+  if (const std::size_t more = supported.size() - listed; more > 0) {
+    why += (listed == 0 ? "" : " and ") + std::to_string(more) + " more";
   }
   add(std::move(field), field_error::not_supported, "Unsupported value", value, why);
 }
@@ -89,14 +99,25 @@ void ErrorList::too_many(std::string field, std::size_t count, std::size_t limit
       "must have at most " + std::to_string(limit) + " items");
 }
 
+void ErrorList::whole(std::string message) {
+  *this = ErrorList();
+  keep({"", std::move(message), field_error::invalid, ""});
+}
+
+void ErrorList::append(const FieldErrors& more) {
+  for (const FieldError& error : more) keep(error);
+}
+
+bool ErrorList::is_full() const {
+  return errors_.size() >= errors_max || bytes_ > errors_bytes_max;
+}
+
 FieldErrors ErrorList::take() {
-  FieldErrors out;
-  std::set<std::string> seen;
-  for (FieldError& error : errors_) {
-    if (seen.insert(error.text()).second) out.push_back(std::move(error));
+  ErrorList taken = std::exchange(*this, ErrorList());
+  if (taken.left_out_) {
+    taken.errors_.push_back({"", "more errors were left out", field_error::invalid, ""});
   }
-  errors_.clear();
-  return out;
+  return std::move(taken.errors_);
 }
 
 void ErrorList::add(std::string field, std::string_view type, std::string_view words,
@@ -104,7 +125,19 @@ void ErrorList::add(std::string field, std::string_view type, std::string_view w
   std::string message(words);
   if (!value.empty()) message.append(": ").append(value);
   if (!why.empty()) message.append(": ").append(why);
-  errors_.push_back({std::move(field), std::move(message), type, std::string(why)});
+  keep({std::move(field), std::move(message), type, std::string(why)});
+}
+
+void ErrorList::keep(FieldError error) {
+  std::string text = error.text();
+  if (is_full()) {
+    left_out_ = left_out_ || !seen_.contains(text);
+    return;
+  }
+  const std::size_t bytes = text.size();
+  if (!seen_.insert(std::move(text)).second) return;
+  bytes_ += bytes;
+  errors_.push_back(std::move(error));
 }
 
 }  // namespace regatta::api

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,10 @@ inline std::string at(const std::string& field, const std::string& key) {
 }
 
 /// Collects errors. Values are texts as messages show them.
+///
+/// An object may break rules as often as its author likes, so the list has a limit: with 100
+/// errors, or with more than 256 KiB of their texts, it is full. What comes then is left out, and
+/// one more error says so.
 class ErrorList {
  public:
   void invalid(std::string field, std::string_view value, std::string_view why) {
@@ -70,6 +75,7 @@ class ErrorList {
   void required(std::string field, std::string_view why = {}) {
     add(std::move(field), field_error::required, "Required value", {}, why);
   }
+  /// Of a long list of supported values the first ones are told, and how many more there are.
   void not_supported(std::string field, std::string_view value,
                      const std::vector<std::string>& supported);
   void too_long(std::string field, std::size_t limit);
@@ -79,17 +85,23 @@ class ErrorList {
     for (const std::string& why : whys) invalid(field, in_quotes(value), why);
   }
   /// Nothing but what is wrong with the object as a whole, without a field.
-  void whole(std::string message) {
-    errors_ = {{"", std::move(message), field_error::invalid, ""}};
-  }
-  void append(const FieldErrors& more) { errors_.insert(errors_.end(), more.begin(), more.end()); }
+  void whole(std::string message);
+  void append(const FieldErrors& more);
+  /// Then an error that costs much to word can be left out instead.
+  bool is_full() const;
+  void leave_out() { left_out_ = true; }
   /// The errors in order. The same error twice counts once.
   FieldErrors take();
 
  private:
   void add(std::string field, std::string_view type, std::string_view words, std::string_view value,
            std::string_view why);
+  void keep(FieldError error);
+
   FieldErrors errors_;
+  std::set<std::string> seen_;  ///< their texts
+  std::size_t bytes_ = 0;       ///< of these
+  bool left_out_ = false;
 };
 
 }  // namespace regatta::api

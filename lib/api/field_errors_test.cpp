@@ -41,6 +41,61 @@ TEST(FieldErrors, the_same_error_twice_counts_once) {
   EXPECT_EQ(to_text(errors.take()), "[spec.a: Required value, spec.b: Required value]");
 }
 
+std::vector<std::string> values(int number) {
+  std::vector<std::string> out;
+  for (int i = 0; i < number; ++i) out.push_back("v" + std::to_string(i));
+  return out;
+}
+
+std::string unsupported(const std::vector<std::string>& supported) {
+  ErrorList errors;
+  errors.not_supported("f", in_quotes("z"), supported);
+  return to_text(errors.take());
+}
+
+TEST(FieldErrors, a_long_list_of_supported_values_ends_with_how_many_more_there_are) {
+  EXPECT_TRUE(unsupported(values(20)).ends_with(", \"v18\", \"v19\""));
+  EXPECT_TRUE(unsupported(values(21)).ends_with(", \"v18\", \"v19\" and 1 more"));
+  EXPECT_TRUE(unsupported(values(1000)).ends_with(", \"v19\" and 980 more"));
+  EXPECT_TRUE(unsupported(std::vector<std::string>(20, std::string(253, 'n'))).ends_with("n\""))
+      << "names of any length that Kubernetes allows";
+  const std::string longest(10'000, 'n');
+  EXPECT_EQ(unsupported({"a", longest, "b"}),
+            "f: Unsupported value: \"z\": supported values: \"a\" and 2 more");
+  EXPECT_EQ(unsupported({longest, "b"}), "f: Unsupported value: \"z\": 2 more");
+  EXPECT_EQ(unsupported({}), "f: Unsupported value: \"z\"");
+}
+
+TEST(FieldErrors, after_a_hundred_it_is_said_that_there_are_more) {
+  ErrorList errors;
+  for (int i = 0; i < 100; ++i) errors.required(at("spec.a", i));
+  EXPECT_TRUE(errors.is_full());
+  errors.required("spec.a[7]");
+  EXPECT_EQ(ErrorList(errors).take().size(), 100u) << "what is there already is not left out";
+  for (int i = 90; i < 5000; ++i) errors.required(at("spec.a", i));
+  const FieldErrors told = errors.take();
+  ASSERT_EQ(told.size(), 101u);
+  EXPECT_EQ(told[99].text(), "spec.a[99]: Required value");
+  EXPECT_EQ(told[100].text(), "more errors were left out");
+  errors.required("spec.b");
+  EXPECT_EQ(to_text(errors.take()), "spec.b: Required value") << "a list that was taken is empty";
+}
+
+TEST(FieldErrors, of_long_ones_fewer_are_listed) {
+  ErrorList errors;
+  FieldErrors more;
+  for (int i = 0; i < 50; ++i) {
+    more.push_back({at("f", i), std::string(100 * 1024, 'x'), field_error::invalid, ""});
+  }
+  errors.append(more);
+  const FieldErrors told = errors.take();
+  ASSERT_EQ(told.size(), 4u);
+  EXPECT_EQ(told[3].text(), "more errors were left out");
+  errors.append(more);
+  errors.whole("unreadable");
+  EXPECT_EQ(to_text(errors.take()), "unreadable");
+}
+
 TEST(FieldErrors, plain_texts_and_names_are_quoted_in_their_own_ways) {
   EXPECT_EQ(in_quotes("a\"b\\c\n\x01<"), "\"a\\\"b\\\\c\\n\\x01<\"");
   EXPECT_EQ(json_quotes("a\"b\n<"), "\"a\\\"b\\n\\u003c\"");
