@@ -37,6 +37,12 @@ std::optional<TimePoint> since(const api::Workload& workload, std::string_view t
   return found ? std::optional(found->last_transition_time) : std::nullopt;
 }
 
+std::string why_cyclic(const QuotaForest& forest, NodeId queue) {
+  if (forest.leads_into_circle(queue)) return "the parents of its Cohort lead into a circle";
+  return "in the tree of its Cohort more than " + std::to_string(cohorts_in_a_row_max) +
+         " Cohorts stand one below another";
+}
+
 class Explainer {
  public:
   Explainer(State& state, const api::Workload& workload, TimePoint now)
@@ -181,7 +187,7 @@ class Explainer {
     const QueueInfo* found = queue();
     if (found == nullptr) return Standing::no_cluster_queue;
     if (access_.forest().node(found->node).cyclic) {
-      out_.detail = "the parents of its Cohort lead into a circle";
+      out_.detail = why_cyclic(access_.forest(), found->node);
       return Standing::cluster_queue_inactive;
     }
     if (!found->active) return Standing::cluster_queue_inactive;

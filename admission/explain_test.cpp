@@ -27,6 +27,17 @@ std::string one_queue(const std::string& more = "") {
   return queue_yaml("main", 4, more) + local_queue_yaml("main");
 }
 
+/// c1, below it c2, and so on.
+std::string cohorts_in_a_row(int count) {
+  std::string objects;
+  for (int i = 1; i <= count; ++i) {
+    objects += "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: c" +
+               std::to_string(i) + "}, spec: {parentName: \"" +
+               (i == 1 ? "" : "c" + std::to_string(i - 1)) + "\"}}\n";
+  }
+  return objects;
+}
+
 std::vector<std::string> names_of(const std::vector<Holder>& holders) {
   std::vector<std::string> names;
   for (const Holder& holder : holders) names.push_back(holder.key.name);
@@ -97,6 +108,10 @@ std::vector<StandingCase> standing_cases() {
        "b}, spec: {parentName: a}}\n" +
            one_queue("  cohortName: a"),
        small, Standing::cluster_queue_inactive, "the parents of its Cohort lead into a circle"},
+      {"its Cohort stands below too many others",
+       cohorts_in_a_row(101) + one_queue("  cohortName: c101"), small,
+       Standing::cluster_queue_inactive,
+       "in the tree of its Cohort more than 100 Cohorts stand one below another"},
       {"its namespace is not selected",
        queue_yaml("main", 4) + local +
            "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: main}, "

@@ -82,46 +82,76 @@ void QuotaForest::set_parent(NodeId id, NodeId parent) {
   mark(id);
 }
 
+/// no_node when the way leads into a circle, or past more Cohorts than may stand in a row.
 NodeId QuotaForest::find_root(NodeId id) const {
-  std::size_t steps = 0;
+  std::size_t cohorts = nodes_[id].is_queue ? 0 : 1;
   while (nodes_[id].parent != no_node) {
     id = nodes_[id].parent;
-    if (++steps > nodes_.size()) return no_node;
+    if (++cohorts > cohorts_in_a_row_max) return no_node;
   }
   return id;
 }
 
-std::vector<NodeId> QuotaForest::rebuild_dirty() {
-  std::vector<NodeId> roots;
-  std::vector<NodeId> circle;
-  for (const NodeId id : std::exchange(dirty_, {})) {
-    const NodeId root = find_root(id);
-    (root == no_node ? circle : roots).push_back(root == no_node ? id : root);
+/// Whether too many Cohorts stand one below another in the tree of a root.
+bool QuotaForest::too_deep(NodeId root) const {
+  std::vector<std::pair<NodeId, std::size_t>> open{{root, 1}};
+  while (!open.empty()) {
+    const auto [id, cohorts] = open.back();
+    open.pop_back();
+    if (cohorts > cohorts_in_a_row_max) return true;
+    for (const NodeId child : nodes_[id].child_cohorts) open.emplace_back(child, cohorts + 1);
   }
-  std::sort(roots.begin(), roots.end());
-  roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+  return false;
+}
+
+bool QuotaForest::leads_into_circle(NodeId id) const {
+  std::size_t steps = 0;
+  for (NodeId up = nodes_[id].parent; up != no_node; up = nodes_[up].parent) {
+    if (++steps > nodes_.size()) return true;
+  }
+  return false;
+}
+
+std::vector<NodeId> QuotaForest::rebuild_dirty() {
+  std::vector<std::pair<NodeId, NodeId>> found;  // roots, and the dirty nodes below them
+  std::vector<NodeId> roots, cyclic;
+  for (const NodeId id : std::exchange(dirty_, {})) found.emplace_back(find_root(id), id);
+  std::sort(found.begin(), found.end());
+  bool usable = false;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [root, id] = found[i];
+    const bool another = i == 0 || root != found[i - 1].first;
+    if (another) usable = root != no_node && !too_deep(root);
+    // Nodes that were cyclic before are passed over later: all that changed are named.
+    if (!usable) {
+      cyclic.push_back(id);
+    } else if (another) {
+      roots.push_back(root);
+    }
+  }
   for (const NodeId root : roots) rebuild(root, root);
   if (trials_.open()) rebuilt_.insert(rebuilt_.end(), roots.begin(), roots.end());
-  mark_circles(std::move(circle));
+  mark_cyclic(std::move(cyclic));
   return roots;
 }
 
-/// Marks the nodes of a circle and everything below it: their chains of parents have no end.
-void QuotaForest::mark_circles(std::vector<NodeId> circle) {
-  while (!circle.empty()) {
-    const NodeId id = circle.back();
-    circle.pop_back();
+/// Marks these nodes, the chains of their parents and everything below, which is their whole trees.
+void QuotaForest::mark_cyclic(std::vector<NodeId> open) {
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
     QuotaNode& node = nodes_[id];
     if (std::exchange(node.cyclic, true)) continue;
     node.root = id;
     node.over.clear();
     for (Cell& cell : node.cells) cell.parent = no_cell;
-    if (node.parent != no_node) circle.push_back(node.parent);
-    circle.insert(circle.end(), node.child_cohorts.begin(), node.child_cohorts.end());
-    circle.insert(circle.end(), node.child_queues.begin(), node.child_queues.end());
+    if (node.parent != no_node) open.push_back(node.parent);
+    open.insert(open.end(), node.child_cohorts.begin(), node.child_cohorts.end());
+    open.insert(open.end(), node.child_queues.begin(), node.child_queues.end());
   }
 }
 
+/// Calls itself for the children: no tree is deeper than cohorts_in_a_row_max.
 void QuotaForest::rebuild(NodeId id, NodeId root) {
   QuotaNode& node = nodes_[id];
   node.root = root;
@@ -197,7 +227,7 @@ std::vector<NodeId> QuotaForest::queues_of_tree(NodeId id) const {
 std::string QuotaForest::path(NodeId id) const {
   std::string text = "/" + nodes_[id].name;
   std::size_t steps = 0;
-  while (nodes_[id].parent != no_node && ++steps <= nodes_.size()) {
+  while (nodes_[id].parent != no_node && ++steps <= cohorts_in_a_row_max) {
     id = nodes_[id].parent;
     text = "/" + nodes_[id].name + text;
   }
@@ -214,10 +244,25 @@ void QuotaForest::add_usage(NodeId queue, std::span<const FrAmount> usage) {
   for (const FrAmount& entry : usage) apply(queue, entry.fr, entry.amount);
   settle();
   if (trials_.open()) return;
+  note_exactness(usage);
   for (const FrAmount& entry : usage) {
-    if (entry.amount < 0) exact_ = false;
     REGATTA_DEBUG_CHECK((check_sums(queue, entry.fr), true), "");
   }
+}
+
+void QuotaForest::add_usages(std::span<const QueueUsage> usages) {
+  REGATTA_CHECK(!trials_.open(), "usage of many ClusterQueues is added within a trial");
+  REGATTA_DEBUG_CHECK(settled(), "usage changes in a tree that is not settled");
+  for (const QueueUsage& one : usages) {
+    for (const FrAmount& entry : one.usage) apply(one.queue, entry.fr, entry.amount);
+    note_exactness(one.usage);
+  }
+  settle();
+}
+
+void QuotaForest::note_exactness(std::span<const FrAmount> added) {
+  const auto negative = [](const FrAmount& entry) { return entry.amount < 0; };
+  if (std::any_of(added.begin(), added.end(), negative)) exact_ = false;
 }
 
 void QuotaForest::remove_usage(NodeId queue, std::span<const FrAmount> usage) {

@@ -18,6 +18,9 @@
 /// Changes of the structure (set_quotas, set_parent, …) only mark trees; settle() recomputes them.
 /// Everything under "Usage" and "Capacity" requires a settled forest and leaves it settled.
 ///
+/// A tree is usable as a whole or not at all: where the parents of a Cohort lead into a circle, or
+/// too many Cohorts stand one below another, every node of the tree is cyclic.
+///
 /// Usage of a ClusterQueue is never negative, except
 ///   within a trial, which may lower the usage of a ClusterQueue after removing its workloads;
 ///   when a Workload's status had a negative amount, or a sum overflowed.
@@ -37,6 +40,10 @@ namespace regatta::admission {
 using NodeId = std::uint32_t;
 constexpr NodeId no_node = UINT32_MAX;
 constexpr std::uint32_t no_cell = UINT32_MAX;
+
+/// How many Cohorts may stand one below another. A tree with more counts as a circle: walks to the
+/// root and back are short, whatever the objects say.
+constexpr std::size_t cohorts_in_a_row_max = 100;
 
 struct Quota {
   FrId fr = 0;
@@ -67,7 +74,7 @@ struct QuotaNode {
   std::string name;
   bool is_queue = false;
   bool alive = false;
-  bool cyclic = false;  ///< its chain of parents has no end: nothing here can be admitted
+  bool cyclic = false;  ///< its tree has a circle or is too deep: nothing here can be admitted
   NodeId parent = no_node;
   NodeId root = no_node;
   int height = 0;                     ///< distance to the deepest node below; 0 for a leaf
@@ -100,12 +107,21 @@ class QuotaForest {
   void bump_generation(NodeId queue) { ++nodes_[queue].generation; }
   /// The ClusterQueues in the tree of `id`, by name within each Cohort.
   std::vector<NodeId> queues_of_tree(NodeId id) const;
-  /// "/root/…/queue".
+  /// "/root/…/queue". Not for cyclic nodes, whose path may have no begin.
   std::string path(NodeId id) const;
+  /// Whether the parents of a cyclic node have no end. Otherwise its tree is too deep.
+  bool leads_into_circle(NodeId id) const;
   bool is_ancestor(NodeId ancestor, NodeId id) const;
 
   // Usage of a ClusterQueue. The two functions are inverse, as long as nothing saturates.
   void add_usage(NodeId queue, std::span<const FrAmount> usage);
+  struct QueueUsage {
+    NodeId queue = no_node;
+    std::vector<FrAmount> usage;
+  };
+  /// The same for many ClusterQueues, outside trials. Trees in which some of them use what they
+  /// have no quota for are recomputed once, and not for each of them.
+  void add_usages(std::span<const QueueUsage> usages);
   void remove_usage(NodeId queue, std::span<const FrAmount> usage);
   /// Lowers the usage of the ClusterQueue without changing that of its Cohorts, inside a trial.
   /// cycle.cpp does this where Kueue reserves a negative amount.
@@ -121,7 +137,7 @@ class QuotaForest {
   std::uint32_t find(NodeId id, FrId fr) const;
   const Cell& cell(NodeId id, std::uint32_t index) const { return nodes_[id].cells[index]; }
   /// The Cohorts above a node, the nearest first. Empty for a cyclic node, whose chain of parents
-  /// has no end.
+  /// may have no end.
   std::vector<NodeId> ancestors(NodeId id) const;
   /// What the ClusterQueue can still use, including what it can borrow; never negative.
   Amount available(NodeId queue, FrId fr) const;
@@ -159,11 +175,13 @@ class QuotaForest {
   };
 
   NodeId find_root(NodeId id) const;
+  bool too_deep(NodeId root) const;
   void mark(NodeId id) { dirty_.push_back(id); }
   std::vector<NodeId> rebuild_dirty();
-  void mark_circles(std::vector<NodeId> circle);
+  void mark_cyclic(std::vector<NodeId> open);
   void rebuild(NodeId id, NodeId root);
   void link_children(NodeId id);
+  void note_exactness(std::span<const FrAmount> added);
   void apply(NodeId queue, FrId fr, Amount delta);
   void check_sums(NodeId queue, FrId fr) const;
   void set_usage(NodeId id, Cell* cell, Amount usage) {

@@ -13,6 +13,7 @@ TEST(Amount, SaturatesAndKnowsUnlimited) {
   EXPECT_EQ(plus(unlimited, -5), unlimited);
   EXPECT_EQ(minus(unlimited, unlimited), 0);
   EXPECT_EQ(minus(5, unlimited), std::numeric_limits<Amount>::min());
+  EXPECT_EQ(minus(0, std::numeric_limits<Amount>::min()), unlimited);
   EXPECT_EQ(plus(unlimited - 1, 10), unlimited);
   EXPECT_EQ(times(unlimited / 2, 3), unlimited - 1);
 }
@@ -133,6 +134,72 @@ TEST(Quota, CircleOfCohortsIsMarkedAndHealed) {
   EXPECT_FALSE(tree.forest.node(tree.west).cyclic);
   EXPECT_EQ(tree.forest.ancestors(tree.a), (std::vector{tree.east, tree.root}));
   EXPECT_EQ(tree.forest.available(tree.west, cpu), 14);
+}
+
+/// Cohorts one below another, and a queue below the last of them.
+struct Chain {
+  explicit Chain(std::size_t length) {
+    for (std::size_t i = 0; i < length; ++i) {
+      cohorts.push_back(forest.add_node("c" + std::to_string(i), false));
+      if (i > 0) forest.set_parent(cohorts[i], cohorts[i - 1]);
+    }
+    forest.set_parent(queue, cohorts.back());
+    forest.set_quotas(queue, {{cpu, 5, {}, {}}});
+    forest.settle();
+  }
+
+  QuotaForest forest;
+  NodeId queue = forest.add_node("q", true);
+  std::vector<NodeId> cohorts;
+};
+
+TEST(Quota, AHundredCohortsMayStandInARow) {
+  Chain chain(cohorts_in_a_row_max);
+  EXPECT_FALSE(chain.forest.node(chain.queue).cyclic);
+  EXPECT_EQ(chain.forest.ancestors(chain.queue).size(), cohorts_in_a_row_max);
+  EXPECT_EQ(chain.forest.available(chain.queue, cpu), 5);
+  EXPECT_EQ(chain.forest.potential_available(chain.cohorts[0], cpu), 5);
+}
+
+TEST(Quota, ATreeWithMoreCohortsInARowCountsAsACircleUntilItIsCut) {
+  Chain chain(cohorts_in_a_row_max + 1);
+  const NodeId beside = chain.forest.add_node("beside", true);
+  chain.forest.set_parent(beside, chain.cohorts[0]);
+  chain.forest.settle();
+  for (const NodeId id : {chain.cohorts[0], chain.cohorts.back(), chain.queue, beside}) {
+    EXPECT_TRUE(chain.forest.node(id).cyclic) << chain.forest.node(id).name;
+  }
+  EXPECT_FALSE(chain.forest.leads_into_circle(chain.queue));
+  EXPECT_TRUE(chain.forest.queues_of_tree(beside).empty());
+  chain.forest.set_parent(chain.cohorts[1], no_node);
+  chain.forest.settle();
+  for (const NodeId id : {chain.cohorts[0], chain.cohorts.back(), chain.queue, beside}) {
+    EXPECT_FALSE(chain.forest.node(id).cyclic) << chain.forest.node(id).name;
+  }
+  EXPECT_EQ(chain.forest.node(chain.queue).root, chain.cohorts[1]);
+}
+
+TEST(Quota, AChainOfAnyLengthEndsNoProcess) {
+  Chain chain(100'000);
+  EXPECT_TRUE(chain.forest.node(chain.queue).cyclic);
+  chain.forest.add_usage(chain.queue, std::vector{FrAmount{cpu, 7}});
+  EXPECT_EQ(chain.forest.usage(chain.queue, cpu), 7);
+  EXPECT_EQ(chain.forest.available(chain.queue, cpu), 0);
+}
+
+TEST(Quota, UsageOfManyQueuesIsSummedOnce) {
+  Tree tree;
+  tree.forest.settle();
+  const std::uint64_t before = tree.forest.node(tree.root).generation;
+  const std::vector<QuotaForest::QueueUsage> usages = {
+      {tree.a, {{6, 1}, {7, 3}}}, {tree.b, {{7, 2}, {7, 2}}}, {tree.west, {{cpu, 4}, {8, 1}}}};
+  tree.forest.add_usages(usages);
+  EXPECT_EQ(tree.forest.node(tree.root).generation, before + 1);
+  EXPECT_EQ(tree.forest.usage(tree.b, 7), 4);
+  EXPECT_EQ(tree.forest.usage(tree.east, 7), 7);
+  EXPECT_EQ(tree.forest.usage(tree.root, 7), 7);
+  EXPECT_EQ(tree.forest.usage(tree.root, cpu), 4);
+  EXPECT_EQ(tree.forest.available(tree.west, cpu), 10) << "14, of which it borrows 4";
 }
 
 TEST(Quota, UsageOfSomethingWithoutQuotaIsCounted) {

@@ -27,7 +27,7 @@ inline Amount minus(Amount a, Amount b) {
   if (b == unlimited) return std::numeric_limits<Amount>::min();
   Amount difference = 0;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return a > 0 ? unlimited : std::numeric_limits<Amount>::min();
+  return a >= 0 ? unlimited : std::numeric_limits<Amount>::min();
 }
 
 /// Product of non-negative values, saturating.

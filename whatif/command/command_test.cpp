@@ -158,6 +158,30 @@ TEST_F(SimulateCommandTest, FilesThatAreNoTextAreNamed) {
   EXPECT_EQ(run(), 0) << err_.str();
 }
 
+/// A Cohort below the one with the number before; c0 has no parent.
+std::string cohort_in_a_row(int number) {
+  const std::string parent = number == 0 ? "" : "c" + std::to_string(number - 1);
+  return "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: c" +
+         std::to_string(number) + "}, spec: {parentName: \"" + parent + "\"}}\n";
+}
+
+TEST_F(SimulateCommandTest, WarnsOfTooManyCohortsInARowAndOfACircleThatOthersLeadInto) {
+  std::string cohorts;
+  for (int i = 0; i <= 101; ++i) cohorts += cohort_in_a_row(i);
+  for (const std::string pair : {"a: d", "d: e", "e: d"}) {
+    cohorts += "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: " +
+               pair.substr(0, 1) + "}, spec: {parentName: " + pair.substr(3) + "}}\n";
+  }
+  command_.simulation.paths = {write("cohorts.yaml", cohorts)};
+  EXPECT_EQ(run(), 0);
+  const std::string warnings = err_.str();
+  for (const char* text : {"Cohort d: spec.parentName: it is its own ancestor (d -> e -> d)",
+                           "Cohort c100: spec.parentName: 100 Cohorts stand above it already"}) {
+    EXPECT_NE(warnings.find(text), std::string::npos) << text << " in\n" << warnings;
+  }
+  EXPECT_EQ(warnings.find("Cohort c101: spec.parentName"), std::string::npos) << warnings;
+}
+
 TEST_F(SimulateCommandTest, FoldersAreReadOnceThoughLinksLeadInCircles) {
   const auto ns = [](const std::string& name) {
     return "{apiVersion: v1, kind: Namespace, metadata: {name: " + name + "}}\n";

@@ -1,11 +1,13 @@
 #include "whatif/command/references.h"
 
+#include "admission/quota.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace regatta::whatif {
 namespace {
@@ -48,28 +50,62 @@ class References {
   std::vector<std::string> cycles(
       const std::function<std::string(const ObjectName&)>& where) const {
     std::vector<std::string> out;
-    std::set<std::string> told;
+    std::map<std::string_view, std::string_view> walks;  // of each Cohort the first walk past it
     for (const auto& [name, parent] : parents_) {
-      std::vector<std::string> path{name};
-      std::set<std::string> seen{name};
-      for (auto at = parents_.find(parent); at != parents_.end() && !told.contains(at->first);
+      std::vector<std::string> path;
+      auto at = parents_.find(name);
+      for (; at != parents_.end() && walks.try_emplace(at->first, name).second;
            at = parents_.find(at->second)) {
         path.push_back(at->first);
-        if (!seen.insert(at->first).second) break;
       }
-      if (path.size() < 2 || path.back() != name) continue;
+      if (at == parents_.end() || walks.at(at->first) != name) continue;
+      path.erase(path.begin(), std::find(path.begin(), path.end(), at->first));
+      std::rotate(path.begin(), std::min_element(path.begin(), path.end()), path.end());
+      const ObjectName cohort{"Cohort", api::ObjectKey(path.front())};
       std::string ring;
-      for (const std::string& one : path) ring += (ring.empty() ? "" : " -> ") + one;
-      told.insert(path.begin(), path.end());
-      const ObjectName cohort{"Cohort", api::ObjectKey(name)};
+      for (const std::string& one : path) ring += one + " -> ";
       out.push_back(where(cohort) + text_of(cohort) +
-                    ": spec.parentName: it is its own ancestor (" + ring +
+                    ": spec.parentName: it is its own ancestor (" + ring + path.front() +
                     "); the ClusterQueues below admit nothing");
     }
     return out;
   }
 
+  /// The first Cohort of each row that is too long.
+  std::vector<std::string> too_deep(
+      const std::function<std::string(const ObjectName&)>& where) const {
+    std::vector<std::string> out;
+    for (const auto& [name, level] : levels()) {
+      if (level != admission::cohorts_in_a_row_max + 1) continue;
+      const ObjectName cohort{"Cohort", api::ObjectKey(std::string(name))};
+      out.push_back(where(cohort) + text_of(cohort) +
+                    ": spec.parentName: " + std::to_string(admission::cohorts_in_a_row_max) +
+                    " Cohorts stand above it already, and a tree may have no more in a row; the "
+                    "ClusterQueues of the tree admit nothing");
+    }
+    return out;
+  }
+
  private:
+  /// How many Cohorts stand in a row from the root down to each one that has a parent; 0 where
+  /// there is no root.
+  std::map<std::string_view, std::size_t> levels() const {
+    std::map<std::string_view, std::size_t> levels;
+    for (const auto& [name, parent] : parents_) {
+      std::vector<std::size_t*> path;
+      auto at = parents_.find(name);
+      for (; at != parents_.end(); at = parents_.find(at->second)) {
+        const auto [known, fresh] = levels.try_emplace(at->first, 0);
+        if (!fresh) break;
+        path.push_back(&known->second);
+      }
+      std::size_t above = at == parents_.end() ? 1 : levels.at(at->first);
+      if (above == 0) continue;
+      for (auto one = path.rbegin(); one != path.rend(); ++one) **one = ++above;
+    }
+    return levels;
+  }
+
   void want(const ObjectName& from, std::string field, const char* kind, api::ObjectKey key,
             const char* effect) {
     if (key.name.empty()) return;
@@ -168,6 +204,7 @@ std::vector<std::string> dangling_references(
   }
   std::vector<std::string> out = references.missing(where);
   for (std::string& text : references.cycles(where)) out.push_back(std::move(text));
+  for (std::string& text : references.too_deep(where)) out.push_back(std::move(text));
   return out;
 }
 
