@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
 
 namespace regatta::placement {
 namespace {
@@ -36,7 +39,12 @@ class Trees {
       if (!cohort.empty()) forest_.set_parent(node, cohort_node(cohort));
     }
     (void)forest_.settle();
-    for (const auto& queue : worker.cluster_queues) use(*queue);
+    std::vector<admission::QuotaForest::QueueUsage> usages;
+    usages.reserve(worker.cluster_queues.size());
+    for (const auto& queue : worker.cluster_queues) {
+      usages.push_back({queues_.at(queue->metadata.name), usage_of(*queue)});
+    }
+    forest_.add_usages(usages);
   }
 
   QuotaFacts facts(const Queue& queue, const std::string& flavor, const std::string& resource) {
@@ -81,15 +89,17 @@ class Trees {
     std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.fr < b.fr; });
     return out;
   }
-  void use(const Queue& queue) {
+  /// A worker's status may list many flavors, in any order and more than once.
+  std::vector<admission::FrAmount> usage_of(const Queue& queue) {
     std::vector<admission::FrAmount> used;
     for (const api::FlavorUsage& flavor : queue.status.flavors_reservation) {
       for (const api::ResourceUsage& usage : flavor.resources) {
         const auto amount = api::resource_amount(usage.name, usage.total);
-        if (amount > 0) admission::add_amount(&used, pair(flavor.name, usage.name), amount);
+        if (amount > 0) used.push_back({pair(flavor.name, usage.name), amount});
       }
     }
-    forest_.add_usage(queues_.at(queue.metadata.name), used);
+    std::sort(used.begin(), used.end(), [](const auto& a, const auto& b) { return a.fr < b.fr; });
+    return used;
   }
 
   admission::Names names_;
@@ -97,14 +107,18 @@ class Trees {
   std::map<std::string, NodeId> cohorts_, queues_;
 };
 
+/// The worker may say anything: no count is negative, and no sum is beyond the type.
 void count_pending(const Queue& queue, const WorkerQueues& worker, QueueFacts* out) {
-  int others = queue.status.pending_workloads;
+  std::int64_t others = queue.status.pending_workloads;
   const auto ours = worker.waiting.find(queue.metadata.name);
   if (ours != worker.waiting.end()) {
     out->pending = ours->second;
     for (const auto& [priority, count] : ours->second) others -= count;
   }
-  if (others > 0) out->pending[0] += others;
+  if (others <= 0) return;
+  int& of_zero = out->pending[0];
+  of_zero =
+      static_cast<int>(std::min<std::int64_t>(of_zero + others, std::numeric_limits<int>::max()));
 }
 
 /// Of its nominal quota, it gets back what others have borrowed.
@@ -114,21 +128,38 @@ void add_reclaimable(const Queue& queue, QueueFacts* out) {
     for (FlavorFacts& flavor : group) {
       for (auto& [resource, quota] : flavor.resources) {
         if (quota.borrowable >= 0) continue;
-        quota.preemptable[std::numeric_limits<std::int32_t>::min()] = -quota.borrowable;
+        quota.preemptable[std::numeric_limits<std::int32_t>::min()] =
+            admission::minus(0, quota.borrowable);
       }
     }
   }
 }
 
-void add_preemptable(const Queue& queue, const WorkerQueues& worker, QueueFacts* out) {
-  if (queue.spec.preemption.within_cluster_queue == api::WithinQueuePolicy::Never) return;
+using ByPriority = std::map<std::int32_t, std::int64_t>;
+using ByFlavorAndResource = std::map<std::pair<std::string_view, std::string_view>, ByPriority>;
+
+/// What is held of each ClusterQueue. The names are those of `worker`.
+std::map<std::string_view, ByFlavorAndResource> held_by_queue(const WorkerQueues& worker) {
+  std::map<std::string_view, ByFlavorAndResource> all;
   for (const WorkerQueues::Held& held : worker.held) {
-    if (held.cluster_queue != queue.metadata.name) continue;
-    for (auto& group : out->groups) {
-      for (FlavorFacts& flavor : group) {
-        const auto quota = flavor.resources.find(held.resource);
-        if (flavor.name != held.flavor || quota == flavor.resources.end()) continue;
-        quota->second.preemptable[held.priority] += held.amount;
+    if (held.amount <= 0) continue;
+    std::int64_t& sum = all[held.cluster_queue][{held.flavor, held.resource}][held.priority];
+    sum = admission::plus(sum, held.amount);
+  }
+  return all;
+}
+
+void add_preemptable(const Queue& queue, const ByFlavorAndResource& held, QueueFacts* out) {
+  if (queue.spec.preemption.within_cluster_queue == api::WithinQueuePolicy::Never) return;
+  for (auto& group : out->groups) {
+    for (FlavorFacts& flavor : group) {
+      for (auto& [resource, quota] : flavor.resources) {
+        const auto found = held.find({flavor.name, resource});
+        if (found == held.end()) continue;
+        for (const auto& [priority, amount] : found->second) {
+          std::int64_t& sum = quota.preemptable[priority];
+          sum = admission::plus(sum, amount);
+        }
       }
     }
   }
@@ -139,6 +170,7 @@ void add_preemptable(const Queue& queue, const WorkerQueues& worker, QueueFacts*
 std::map<std::string, QueueFacts> queue_facts(const WorkerQueues& worker) {
   std::map<std::string, QueueFacts> all;
   Trees trees(worker);
+  const auto held = held_by_queue(worker);
   for (const auto& queue : worker.cluster_queues) {
     QueueFacts& out = all[queue->metadata.name];
     for (const api::ResourceGroup& given : queue->spec.resource_groups) {
@@ -153,13 +185,15 @@ std::map<std::string, QueueFacts> queue_facts(const WorkerQueues& worker) {
     }
     count_pending(*queue, worker, &out);
     add_reclaimable(*queue, &out);
-    add_preemptable(*queue, worker, &out);
+    const auto found = held.find(queue->metadata.name);
+    if (found != held.end()) add_preemptable(*queue, found->second, &out);
   }
   return all;
 }
 
 void give_back(QueueFacts* queue, const std::string& flavor, const std::string& resource,
                std::int64_t amount, std::int32_t priority) {
+  if (amount <= 0) return;
   for (auto& group : queue->groups) {
     for (FlavorFacts& one : group) {
       const auto quota = one.resources.find(resource);

@@ -15,7 +15,8 @@ namespace regatta::placement {
 struct WorkerQueues {
   std::vector<std::shared_ptr<const api::ClusterQueue>> cluster_queues;
   std::vector<std::shared_ptr<const api::Cohort>> cohorts;
-  /// What copies of this hub's workloads hold there, which may be preempted.
+  /// What copies of this hub's workloads hold there, which may be preempted. Amounts that are not
+  /// positive count for nothing, here and in give_back().
   struct Held {
     std::string cluster_queue;
     std::int32_t priority = 0;

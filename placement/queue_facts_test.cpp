@@ -101,6 +101,71 @@ TEST(QueueFactsOf, OnlyAQueueThatPreemptsMakesRoomOfOurWorkloads) {
   EXPECT_EQ(cpu(with, "a").preemptable, (std::map<std::int32_t, std::int64_t>{{-1, 2000}}));
 }
 
+TEST(QueueFactsOf, ACohortBelowTooManyOthersHasNoRoom) {
+  std::vector<std::shared_ptr<const api::Cohort>> cohorts;
+  for (int i = 0; i < 200; ++i) {
+    api::Cohort cohort;
+    cohort.metadata.name = "c" + std::to_string(i);
+    if (i > 0) cohort.spec.parent_name = "c" + std::to_string(i - 1);
+    cohorts.push_back(std::make_shared<const api::Cohort>(std::move(cohort)));
+  }
+  const auto all = queue_facts({{queue("a", "nominalQuota: \"4\"", "1", "  cohortName: c199\n"),
+                                 queue("b", "nominalQuota: \"4\"", "1", "  cohortName: c0\n"),
+                                 queue("c", "nominalQuota: \"4\"", "1")},
+                                cohorts,
+                                {},
+                                {}});
+  EXPECT_EQ(cpu(all, "a").most, 0);
+  EXPECT_EQ(cpu(all, "b").most, 0) << "it is of the same tree";
+  EXPECT_EQ(cpu(all, "c").most, 4000);
+}
+
+TEST(QueueFactsOf, WhatManyQueuesHoldIsCountedOnce) {
+  const auto given =
+      queue("q", "nominalQuota: \"1\"", "1",
+            "  cohortName: team\n  preemption: {withinClusterQueue: LowerPriority}\n");
+  WorkerQueues worker;
+  for (int i = 0; i < 20'000; ++i) {
+    api::ClusterQueue one = *given;
+    one.metadata.name = "q" + std::to_string(i);
+    one.status.flavors_reservation[0].name = "without-quota";
+    worker.held.push_back({one.metadata.name, 0, "f", "cpu", 1000});
+    worker.cluster_queues.push_back(std::make_shared<const api::ClusterQueue>(std::move(one)));
+  }
+  const auto all = queue_facts(worker);
+  EXPECT_EQ(all.size(), 20'000u);
+  EXPECT_EQ(cpu(all, "q7").most, 20'000'000);
+  EXPECT_EQ(cpu(all, "q7").preemptable, (std::map<std::int32_t, std::int64_t>{{0, 1000}}));
+}
+
+TEST(QueueFactsOf, AmountsThatCannotBeAreNoOverflow) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const auto given =
+      queue("a", "nominalQuota: \"4\"", "4", "  preemption: {withinClusterQueue: LowerPriority}\n");
+  auto all = queue_facts(
+      {{given},
+       {},
+       {{"a", -1, "f", "cpu", most}, {"a", -1, "f", "cpu", most}, {"a", -2, "f", "cpu", least}},
+       {}});
+  EXPECT_EQ(cpu(all, "a").preemptable, (std::map<std::int32_t, std::int64_t>{{-1, most}}));
+  EXPECT_EQ(room_in(all.at("a"), {{{"cpu", 1000}}}, 0, {}, {}), RoomKind::preempts);
+  give_back(&all.at("a"), "f", "cpu", least, -1);
+  EXPECT_EQ(cpu(all, "a").preemptable.at(-1), most);
+  give_back(&all.at("a"), "f", "cpu", most, -1);
+  EXPECT_EQ(room_in(all.at("a"), {{{"cpu", 1000}}}, 0, {{"cpu", 1}}, {}), RoomKind::free);
+}
+
+TEST(QueueFactsOf, ANumberOfWaitingWorkloadsThatCannotBeIsNoOverflow) {
+  const auto pending = [](const std::string& count) {
+    const auto waits =
+        made<api::ClusterQueue>("metadata: {name: a}\nstatus: {pendingWorkloads: " + count + "}");
+    return queue_facts({{waits}, {}, {}, {{"a", {{7, 2}}}}}).at("a").pending;
+  };
+  EXPECT_EQ(pending("-2147483648"), (std::map<std::int32_t, int>{{7, 2}}));
+  EXPECT_EQ(pending("2147483647"), (std::map<std::int32_t, int>{{0, 2147483645}, {7, 2}}));
+}
+
 TEST(QueueFactsOf, OthersThatWaitCountAsOfPriorityZero) {
   const auto waits = made<api::ClusterQueue>("metadata: {name: a}\nstatus: {pendingWorkloads: 5}");
   const auto all = queue_facts({{waits}, {}, {}, {{"a", {{7, 2}}}}});

@@ -34,6 +34,13 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
+std::int64_t minus(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
 std::int64_t below(const std::map<std::int32_t, std::int64_t>& amounts, std::int32_t priority) {
   std::int64_t sum = 0;
   for (const auto& [of, amount] : amounts) {
@@ -51,7 +58,7 @@ RoomKind room_in(const QuotaFacts& quota, std::int64_t amount, std::int64_t take
   const std::int64_t needed = plus(others, amount);
   if (needed <= own) return RoomKind::free;
   if (needed <= ceiling) return RoomKind::borrows;
-  const std::int64_t left = plus(others, -below(quota.preemptable, priority));
+  const std::int64_t left = minus(others, below(quota.preemptable, priority));
   if (limits.may_preempt && plus(left, amount) <= ceiling) return RoomKind::preempts;
   const std::optional<std::int64_t> most = limits.may_borrow ? quota.most : quota.nominal;
   return most && amount > *most ? RoomKind::never : RoomKind::full;
@@ -99,7 +106,7 @@ Spent taken_by(const Amounts& ahead, const QueueFacts& queue) {
         const auto quota = flavor.resources.find(resource);
         if (quota == flavor.resources.end()) continue;
         const std::int64_t ceiling = plus(quota->second.nominal, quota->second.borrowable);
-        const std::int64_t headroom = std::max<std::int64_t>(0, plus(ceiling, -quota->second.used));
+        const std::int64_t headroom = std::max<std::int64_t>(0, minus(ceiling, quota->second.used));
         const std::int64_t part = &flavor == &group.back() ? rest : std::min(rest, headroom);
         taken[quota->second] = part;
         rest -= part;
