@@ -482,6 +482,11 @@ Task<Result<WatchStream>> Client::watch(api::ResourceInfo resource, std::string 
   if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadata");
   auto answer = co_await send(std::move(call));
   if (!answer) co_return answer.error();
+  if (answer->status != 200) {
+    co_return Error(Errc::unavailable, "watch of " + resource.group_resource() +
+                                           ": answered with status " +
+                                           std::to_string(answer->status) + " instead of 200");
+  }
   if (!answer->stream) answer->stream = std::make_shared<WholeBody>(std::move(answer->body));
   co_return WatchStream(std::move(answer->stream));
 }

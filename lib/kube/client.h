@@ -186,7 +186,8 @@ class Client {
   Task<Status> remove(api::ResourceInfo resource, api::ObjectKey key, DeleteOptions options = {});
   Task<Status> remove_collection(api::ResourceInfo resource, std::string ns, ListOptions selection,
                                  DeleteOptions options = {});
-  /// Answers when the server accepted the watch.
+  /// Answers when the server accepted the watch. `unavailable` when it succeeds with another status
+  /// than 200: such an answer is no stream.
   Task<Result<WatchStream>> watch(api::ResourceInfo resource, std::string ns, WatchOptions options);
   /// GET of any other path: "/version", "/readyz", "/apis". The answer may be a list, of any
   /// length that the sender takes.

@@ -591,6 +591,21 @@ TEST_F(ClientTest, EventsSplitAndJoinAtAnyByte) {
   }
 }
 
+TEST_F(ClientTest, AWatchIsAnsweredWith200OrNotAtAll) {
+  server.answer(201, bookmark_line("9"));
+  server.answer(204, "");
+  server.answer(200, bookmark_line("9"));
+  const auto created = run(client.watch(Thing::resource, "", {}));
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.error().code(), Errc::unavailable);
+  EXPECT_EQ(created.error().what(),
+            "watch of things.example.dev: answered with status 201 instead of 200");
+  EXPECT_FALSE(run(client.watch(Thing::resource, "", {})));
+  auto whole = run(client.watch(Thing::resource, "", {}));
+  ASSERT_TRUE(whole);
+  EXPECT_EQ((**run(whole->next())).resource_version, "9");
+}
+
 TEST_F(ClientTest, AWatchThatEndsInsideAnEventWasCut) {
   auto pushed = std::make_shared<PushStream>(world.executor());
   pushed->push(R"({"type":"ADDED",)");

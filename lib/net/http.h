@@ -114,7 +114,8 @@ class UncountedGate final : public SendGate {
 struct SendOptions {
   /// For the whole exchange; when streaming, up to the response header.
   SteadyPoint deadline = SteadyPoint::max();
-  /// Asks for the body of a 200 answer as a stream; other answers are always complete.
+  /// Asks for the body of a 200 answer as a stream. Over a connection other answers of status 2xx
+  /// are `unavailable`, without being read; those of other statuses are complete.
   bool streaming = false;
   /// No other request is expected soon: a connection that is opened for this one is closed after
   /// it.

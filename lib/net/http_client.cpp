@@ -91,6 +91,10 @@ struct Exchanged {
   bool any_byte = false;
 };
 
+bool succeeded(const ResponseDecoder& decoder) {
+  return decoder.status() / 100 == 2;
+}
+
 /// Sends one request and reads the answer to its end, or to the end of its header if it is to be
 /// streamed.
 template <class Connection>
@@ -105,7 +109,7 @@ Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, 
   SendGate::Passage passage(gate);
   const Status sent = co_await connection.stream->write_all(wire);
   // A server may answer early and stop reading. Its answer says more than our failure to write.
-  while (!(decoder.done() || (streaming && decoder.header_done() && decoder.status() == 200))) {
+  while (!(decoder.done() || (streaming && decoder.header_done() && succeeded(decoder)))) {
     const Status got = co_await receive(*connection.stream, decoder, connection.buffer);
     result.any_byte = decoder.started();
     if (got) continue;
@@ -185,8 +189,12 @@ Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, const
     connection.reset();
   }
   HttpResponse response = connection->decoder.take_head();
-  if (response.status != 200) {
+  if (!succeeded(connection->decoder)) {
     response.body = connection->decoder.take_body();
+  } else if (response.status != 200) {
+    // Its body, which may be long, is of no use to a caller that wants a stream.
+    co_return Error(Errc::unavailable, "a stream was asked for, and the answer has status " +
+                                           std::to_string(response.status) + " instead of 200");
   } else {
     response.stream = std::make_shared<ResponseStream<Connection>>(
         std::move(connection), "the stream of " + host_and_port(host_, port_));

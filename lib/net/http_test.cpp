@@ -683,6 +683,16 @@ TEST_F(Http, OtherAnswersToAStreamingRequestComeWhole) {
   EXPECT_EQ(missing->text, "no such thing");
 }
 
+TEST_F(Http, AnotherSuccessThanAStreamIsRefusedUnread) {
+  // The body never ends: an answer that is read whole would not come.
+  start_script({"HTTP/1.1 201 Created\r\nContent-Length: 1000\r\n\r\nbegun"}, false);
+  auto answer = get("/a", {.streaming = true});
+  world.run_for(1s);
+  EXPECT_TRUE(answer->ready);
+  EXPECT_EQ(answer->code, Errc::unavailable);
+  EXPECT_THAT(answer->text, HasSubstr("the answer has status 201 instead of 200"));
+}
+
 TEST_F(Http, AStreamThatFailsAtItsSourceIsCutShort) {
   start();
   auto fails = get("/fails", {.streaming = true});
