@@ -6,6 +6,7 @@
 #include "lib/kube/query.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
+#include "lib/runtime/turn.h"
 
 #include <nlohmann/json.hpp>
 
@@ -94,16 +95,42 @@ struct ListMetadata {
   std::string resource_version, continue_token;
 };
 
-Result<ListMetadata> read_page(std::string_view text,
-                               const std::function<Status(std::string_view)>& take) {
-  const auto page = for_each_item(text, take);
-  if (!page) return page.error();
-  const Status readable = check_object_bytes(page->metadata.size());
+Result<ListMetadata> read_metadata(std::string_view text) {
+  const Status readable = check_object_bytes(text.size());
   if (!readable) return readable.error();
-  const Result<Json> metadata = parse_json(page->metadata);
+  const Result<Json> metadata = parse_json(text);
   if (!metadata) return metadata.error();
   if (!metadata->is_object()) return Error(Errc::invalid, "its metadata is no object");
   return ListMetadata{text_at(*metadata, "resourceVersion"), text_at(*metadata, "continue")};
+}
+
+Status read_item(std::string_view text, const api::ResourceInfo& resource, const OnItem& on_item) {
+  const Status readable = check_object_bytes(text.size());
+  if (!readable) return readable;
+  const std::string kept = without_managed_fields(std::string(text));
+  Result<Json> item = parse_json(kept);
+  if (!item) return item.error();
+  name_item(&*item, resource);
+  on_item(*item, counted_bytes(kept) + text.size() - kept.size());
+  return ok();
+}
+
+/// A page may be long, so the others have their turn between its items.
+Task<Result<ListMetadata>> read_page(Clock& clock, std::string_view text, ListMeter* meter,
+                                     const api::ResourceInfo& resource, const OnItem& on_item) {
+  ListItems items(text);
+  Turn turn;
+  for (;;) {
+    const SteadyPoint before = clock.steady();
+    const auto item = items.next();
+    if (!item) co_return item.error();
+    if (!*item) co_return read_metadata(items.metadata());
+    Status read = meter->add_object();
+    if (read) read = read_item(**item, resource, on_item);
+    if (!read) co_return read.error();
+    turn.add(clock.steady() - before);
+    if (turn.is_over()) co_await turn.pass();
+  }
 }
 
 /// metadata.name, or empty.
@@ -302,18 +329,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
   ListMeter meter(deps_.config.list_limits);
   std::int64_t limit = options.limit;
   std::int64_t most = std::max(limit, options.limit_max);
-  const std::function<Status(std::string_view)> take = [&](std::string_view text) -> Status {
-    const Status within_limits = meter.add_object();
-    if (!within_limits) return within_limits;
-    const Status readable = check_object_bytes(text.size());
-    if (!readable) return readable;
-    const std::string kept = without_managed_fields(std::string(text));
-    Result<Json> item = parse_json(kept);
-    if (!item) return item.error();
-    name_item(&*item, resource);
-    on_item(*item, counted_bytes(kept) + text.size() - kept.size());
-    return ok();
-  };
+  const std::string what = "list of " + resource.group_resource();
   do {
     Query query;
     query.add("labelSelector", options.label_selector);
@@ -340,18 +356,16 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
       continue;
     }
     if (!answer) co_return answer.error();
+    const bool quick = deps_.clock.steady() - asked <= deps_.config.timeout / 4;
     const Status within_limits = meter.add_page(limit, answer->body.size());
-    Result<ListMetadata> metadata =
-        within_limits ? read_page(answer->body, take) : within_limits.error();
-    if (!metadata) {
-      co_return metadata.error().within("list of " + resource.group_resource());
-    }
+    if (!within_limits) co_return within_limits.error().within(what);
+    auto metadata = co_await read_page(deps_.clock, answer->body, &meter, resource, on_item);
+    if (!metadata) co_return metadata.error().within(what);
     // All pages come from one snapshot. If they do not, the version of the oldest is the one to
     // watch from.
     if (first_version.empty()) first_version = metadata->resource_version;
     continue_token = std::move(metadata->continue_token);
     if (continue_token.empty()) co_return first_version;
-    const bool quick = deps_.clock.steady() - asked <= deps_.config.timeout / 4;
     if (quick && limit > 0) limit = std::min(2 * limit, most);
   } while (true);
 }

@@ -84,7 +84,8 @@ struct DeleteOptions {
 };
 
 /// Takes an object of a list, which carries its apiVersion and kind, and counted_bytes() of its
-/// text. Its managedFields are cut out where API servers write them.
+/// text. Its managedFields are cut out where API servers write them. Other coroutines may run
+/// between two objects.
 using OnItem = std::function<void(const Json& item, std::size_t bytes)>;
 
 /// How much a server may make us keep, so that it cannot exhaust our memory: by lists that never

@@ -342,6 +342,19 @@ TEST_F(ClientTest, APageThatIsTooLargeIsAskedForInSmallerOnes) {
   EXPECT_EQ(limits, (std::vector<std::size_t>{40, 20, 10}));
 }
 
+TEST_F(ClientTest, ALongPageDoesNotKeepAllOthersWaiting) {
+  std::vector<Json> page;
+  for (int i = 0; i < 40; ++i) page.push_back(thing_json("t" + std::to_string(i), "1"));
+  server.answer(200, list_text("10", page));
+  SlowClock slow(world);
+  FirstTurn others(world.executor());
+  Client reader(ClientDeps{sender, slow, world.rng, nullptr, {}});
+  const OnItem take = [&](const Json&, std::size_t) { others.take(); };
+  EXPECT_EQ(*run(reader.list_raw(Thing::resource, "", {}, take)), "10");
+  EXPECT_EQ(others.taken(), 40);
+  EXPECT_EQ(others.before(), 6) << "each takes a millisecond";
+}
+
 TEST_F(ClientTest, AnExpiredContinueTokenStartsAgainWithoutPages) {
   server.answer(200, list_text("10", {thing_json("a", "1")}, "t"));
   server.refuse(410, "Expired", "too old");

@@ -6,9 +6,8 @@
 #include "lib/kube/status.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
+#include "lib/runtime/turn.h"
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -27,9 +26,6 @@ constexpr Duration relist_memory = std::chrono::minutes(2);
 /// After so many watches in a row without a single bookmark our resourceVersion is doubted: a
 /// server restored from a backup waits silently for a version that it has lost.
 constexpr int silent_watches_before_relist = 2;
-
-/// After an event that took so long all others have their turn.
-constexpr Duration turn_max{5};
 
 /// How soon a resource without objects is listed again, at first: a write of another process may
 /// arrive late.
@@ -353,7 +349,10 @@ Task<Status> InformerCore::read_until_silent(WatchStream stream, Listing* initia
 }
 
 Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
+  Turn turn;
   for (;;) {
+    const bool waits = !stream->has_next();
+    const SteadyPoint before = deps_.clock.steady();
     auto event = co_await stream->next();
     if (!event) {
       // The same event would come again and again.
@@ -377,8 +376,9 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
                                       (*event)->resource_version);
     }
     take_event(**event, initial);
-    // Events that came together are taken without a wait, and each may cost much.
-    if (deps_.clock.steady() - heard_ > turn_max) co_await asio::post(asio::use_awaitable);
+    // Events that came together are taken without a wait: each may cost much, or they are many.
+    turn.add(deps_.clock.steady() - (waits ? heard_ : before));
+    if (turn.is_over()) co_await turn.pass();
     if (initial && ends_initial_events(**event)) initial = nullptr;
     const Status within_limits = initial ? check_read(*initial) : check_store();
     if (!within_limits) {

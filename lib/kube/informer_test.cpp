@@ -610,6 +610,24 @@ TEST_F(InformerTest, OfWhatCannotBeDecodedLittleIsKept) {
   world.settle();
 }
 
+TEST_F(InformerTest, ManyShortEventsDoNotKeepAllOthersWaiting) {
+  std::string burst;
+  for (int i = 0; i < 40; ++i) {
+    burst += event_line("ADDED", thing_json("t" + std::to_string(i), std::to_string(11 + i)));
+  }
+  answer_watches([&](const auto& stream) { stream->push(burst); });
+  SlowClock slow(world);
+  FirstTurn others(world.executor());
+  Informer<Thing> follower({client, slow, world.rng, world.executor(), Log()}, options());
+  follower.on_change([&](const api::ObjectKey&) { others.take(); });
+  scope.spawn("informer", follower.run());
+  world.settle();
+  EXPECT_EQ(others.taken(), 40);
+  EXPECT_EQ(others.before(), 4) << "each takes two milliseconds";
+  scope.stop();
+  world.settle();
+}
+
 TEST_F(InformerTest, AnEventThatIsTooLongIsNotAskedForAgain) {
   server.answer(200, list_text("10", {thing_json("a", "1")}));
   auto watch = server.answer_watch();

@@ -9,6 +9,7 @@
 #include "lib/runtime/wakeup.h"
 #include "lib/sim/world.h"
 
+#include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -211,6 +212,34 @@ class LastRequests final : public net::HttpSender {
 
  private:
   net::HttpSender& inner_;
+};
+
+/// Every look at it takes a millisecond, so that work takes time where time is virtual.
+class SlowClock final : public Clock {
+ public:
+  explicit SlowClock(Clock& inner) : inner_(inner) {}
+  TimePoint now() const override { return inner_.now(); }
+  SteadyPoint steady() const override { return inner_.steady() + ++late_; }
+  Task<> sleep_until(SteadyPoint t) override { return inner_.sleep_until(t - late_); }
+
+ private:
+  Clock& inner_;
+  mutable Duration late_{0};
+};
+
+/// Which things had been taken when the others had their first turn after the first one.
+class FirstTurn {
+ public:
+  explicit FirstTurn(const Executor& executor) : executor_(executor) {}
+  void take() {
+    if (++taken_ == 1) asio::post(executor_, [this] { before_ = taken_; });
+  }
+  int taken() const { return taken_; }
+  int before() const { return before_; }
+
+ private:
+  Executor executor_;
+  int taken_ = 0, before_ = 0;
 };
 
 /// A client of a scripted server, in virtual time.

@@ -12,7 +12,7 @@ namespace {
 /// does not expect.
 class Walker {
  public:
-  explicit Walker(std::string_view text) : text_(text) {}
+  explicit Walker(std::string_view text, std::size_t at = 0) : text_(text), at_(at) {}
 
   std::size_t at() const { return at_; }
   std::string_view since(std::size_t begin) const { return text_.substr(begin, at_ - begin); }
@@ -84,7 +84,7 @@ class Walker {
   }
 
   std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t at_;
 };
 
 bool read_metadata(Walker& walker, Outline* out) {
@@ -121,53 +121,79 @@ bool read_object(Walker& walker, Outline* out) {
   return false;
 }
 
-/// False on text that is neither an array nor null; the Status is that of `visit`.
-bool read_items(Walker& walker, const std::function<Status(std::string_view)>& visit,
-                Status* status) {
-  if (!walker.eat('[')) return walker.value() == "null";
-  if (walker.eat(']')) return true;
-  do {
-    const std::string_view item = walker.value();
-    if (item.empty()) return false;
-    *status = visit(item);
-    if (!*status) return true;
-  } while (walker.eat(','));
-  return walker.eat(']');
-}
-
-/// The same, of a list.
-bool read_list(Walker& walker, const std::function<Status(std::string_view)>& visit,
-               ListOutline* out, Status* status) {
-  if (!walker.eat('{')) return false;
-  bool with_items = false;
-  do {
-    const auto key = walker.plain_string();
-    if (!key || !walker.eat(':')) return false;
-    if (*key == "items") {
-      if (std::exchange(with_items, true) || !read_items(walker, visit, status)) return false;
-      if (!*status) return true;
-      continue;
-    }
-    const std::string_view value = walker.value();
-    if (value.empty()) return false;
-    if (*key == "metadata") out->metadata = value;
-  } while (walker.eat(','));
-  return walker.eat('}') && walker.at_end() && !out->metadata.empty();
-}
-
 }  // namespace
+
+/// What stands next: an item, the end of the list, or something that no list has.
+ListItems::Found ListItems::find_next(std::string_view* item) {
+  Walker walker(list_, at_);
+  const Found found = walk(walker, item);
+  at_ = walker.at();
+  return found;
+}
+
+template <class Reader>
+ListItems::Found ListItems::walk(Reader& walker, std::string_view* item) {
+  if (place_ == Place::begin && !walker.eat('{')) return Found::nonsense;
+  for (;;) {
+    if (place_ == Place::first_item || place_ == Place::later_item) {
+      const bool first = place_ == Place::first_item;
+      if (first ? !walker.eat(']') : walker.eat(',')) {
+        place_ = Place::later_item;
+        *item = walker.value();
+        return item->empty() ? Found::nonsense : Found::item;
+      }
+      if (!first && !walker.eat(']')) return Found::nonsense;
+      place_ = Place::after_member;
+    }
+    if (place_ == Place::after_member && !walker.eat(',')) {
+      const bool whole = walker.eat('}') && walker.at_end() && !metadata_.empty();
+      return whole ? Found::end : Found::nonsense;
+    }
+    if (!read_member(walker)) return Found::nonsense;
+  }
+}
+
+/// Of the items only the beginning.
+template <class Reader>
+bool ListItems::read_member(Reader& walker) {
+  const auto key = walker.plain_string();
+  if (!key || !walker.eat(':')) return false;
+  place_ = Place::after_member;
+  if (*key == "items") {
+    if (std::exchange(with_items_, true)) return false;
+    if (!walker.eat('[')) return walker.value() == "null";
+    place_ = Place::first_item;
+    return true;
+  }
+  const std::string_view value = walker.value();
+  if (*key == "metadata") metadata_ = value;
+  return !value.empty();
+}
+
+Result<std::optional<std::string_view>> ListItems::next() {
+  std::string_view item;
+  switch (find_next(&item)) {
+    case Found::item:
+      return std::optional(item);
+    case Found::end:
+      return std::optional<std::string_view>();
+    case Found::nonsense:
+      break;
+  }
+  const std::string wrong = json_syntax_error(list_);
+  return Error(Errc::invalid, wrong.empty() ? "it is no list" : wrong);
+}
 
 Result<ListOutline> for_each_item(std::string_view list,
                                   const std::function<Status(std::string_view item)>& visit) {
-  Walker walker(list);
-  ListOutline out;
-  Status status = ok();
-  if (read_list(walker, visit, &out, &status)) {
-    if (!status) return status.error();
-    return out;
+  ListItems items(list);
+  for (;;) {
+    const auto item = items.next();
+    if (!item) return item.error();
+    if (!*item) return ListOutline{items.metadata()};
+    const Status taken = visit(**item);
+    if (!taken) return taken.error();
   }
-  const std::string wrong = json_syntax_error(list);
-  return Error(Errc::invalid, wrong.empty() ? "it is no list" : wrong);
 }
 
 std::optional<Outline> outline_of(std::string_view object) {

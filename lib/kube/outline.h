@@ -28,14 +28,40 @@ struct EventOutline {
 /// The same for one line of a watch.
 std::optional<EventOutline> outline_of_event(std::string_view line);
 
+/// Finds the items of a list one by one, without a tree of the whole: that would take up to
+/// seventeen times the memory of the text, and all the time at once. `list` outlives it.
+class ListItems {
+ public:
+  explicit ListItems(std::string_view list) : list_(list) {}
+  /// The text of the next item, or nullopt after the last one. `invalid` when the text is no list,
+  /// or has its items twice; items may have been found by then. After either it is not called
+  /// again. The items and the metadata may not be JSON yet, nor what else the list has.
+  Result<std::optional<std::string_view>> next();
+  /// The list's own, after the last item.
+  std::string_view metadata() const { return metadata_; }
+
+ private:
+  enum class Found { item, end, nonsense };
+  enum class Place { begin, first_item, later_item, after_member };
+
+  Found find_next(std::string_view* item);
+  template <class Reader>
+  Found walk(Reader& walker, std::string_view* item);
+  template <class Reader>
+  bool read_member(Reader& walker);
+
+  std::string_view list_, metadata_;
+  std::size_t at_ = 0;
+  Place place_ = Place::begin;
+  bool with_items_ = false;
+};
+
 /// What a list says of itself.
 struct ListOutline {
   std::string_view metadata;  ///< an object
 };
-/// Hands over the text of each item of a list in its order, without a tree of the whole: that would
-/// take up to seventeen times the memory of the text. Ends with the first error of `visit`.
-/// `invalid` when the text is no list, or has its items twice; some items may have been handed over
-/// by then. The items and the metadata may not be JSON yet, nor what else the list has.
+/// Hands over the text of each item of a list in its order, as ListItems finds them. Ends with the
+/// first error of `visit`.
 Result<ListOutline> for_each_item(std::string_view list,
                                   const std::function<Status(std::string_view item)>& visit);
 

@@ -68,6 +68,14 @@ TEST(OutlineOfAList, HandsOverItemsInTheirOrder) {
   EXPECT_THAT(found.items, testing::ElementsAre(R"({"a":"]},{"})", "[1,[2]]", R"("x")", "3 "));
 }
 
+TEST(OutlineOfAList, FindsOneItemAtATime) {
+  // Nothing behind an item is read yet.
+  ListItems items(R"({"metadata":{},"items":[{"a":1},[2] nonsense)");
+  EXPECT_EQ(**items.next(), R"({"a":1})");
+  EXPECT_EQ(**items.next(), "[2]");
+  EXPECT_EQ(items.next().error().code(), Errc::invalid);
+}
+
 TEST(OutlineOfAList, TakesTheMembersInAnyOrder) {
   const TakenApart found = take_apart("{\"items\":[1],\r\n\"metadata\":{}}\n");
   EXPECT_EQ(found.error, "");

@@ -41,6 +41,8 @@ class WatchStream {
   /// over. The call has no deadline: an idle server
   /// and a dead one look the same, so the caller sets the limit.
   Task<Result<std::optional<WatchEvent>>> next();
+  /// Whether next() has its event without a wait.
+  bool has_next() const { return !lines_.empty(); }
 
  private:
   void split(std::string_view piece);
