@@ -76,8 +76,8 @@ void QuotaForest::set_parent(NodeId id, NodeId parent) {
   node.parent = parent;
   if (parent != no_node) {
     auto& list = siblings(parent);
-    const auto by_name = [&](NodeId a, NodeId b) { return nodes_[a].name < nodes_[b].name; };
-    list.insert(std::lower_bound(list.begin(), list.end(), id, by_name), id);
+    if (!list.empty() && node.name < nodes_[list.back()].name) nodes_[parent].in_order = false;
+    list.push_back(id);
   }
   mark(id);
 }
@@ -151,6 +151,16 @@ void QuotaForest::mark_cyclic(std::vector<NodeId> open) {
   }
 }
 
+/// Once for all children that came since the last time: to put each one into its place would cost
+/// the square of their number.
+void QuotaForest::order_children(NodeId id) {
+  QuotaNode& node = nodes_[id];
+  if (std::exchange(node.in_order, true)) return;
+  const auto by_name = [&](NodeId a, NodeId b) { return nodes_[a].name < nodes_[b].name; };
+  std::sort(node.child_cohorts.begin(), node.child_cohorts.end(), by_name);
+  std::sort(node.child_queues.begin(), node.child_queues.end(), by_name);
+}
+
 /// Calls itself for the children: no tree is deeper than cohorts_in_a_row_max.
 void QuotaForest::rebuild(NodeId id, NodeId root) {
   QuotaNode& node = nodes_[id];
@@ -158,6 +168,7 @@ void QuotaForest::rebuild(NodeId id, NodeId root) {
   node.cyclic = false;
   node.height = 0;
   ++node.generation;
+  order_children(id);
   for (const NodeId child : node.child_cohorts) {
     rebuild(child, root);
     node.height = std::max(node.height, nodes_[child].height + 1);

@@ -74,14 +74,15 @@ struct QuotaNode {
   std::string name;
   bool is_queue = false;
   bool alive = false;
-  bool cyclic = false;  ///< its tree has a circle or is too deep: nothing here can be admitted
+  bool in_order = true;  ///< the children are by name, as they are in a settled tree
+  bool cyclic = false;   ///< its tree has a circle or is too deep: nothing here can be admitted
   NodeId parent = no_node;
   NodeId root = no_node;
   int height = 0;                     ///< distance to the deepest node below; 0 for a leaf
   double weight = 1;                  ///< for fair sharing
   std::uint64_t generation = 0;       ///< increases when quotas are recomputed or usage is released
-  std::vector<NodeId> child_cohorts;  ///< by name
-  std::vector<NodeId> child_queues;   ///< by name
+  std::vector<NodeId> child_cohorts;  ///< by name, in a settled tree
+  std::vector<NodeId> child_queues;   ///< by name, in a settled tree
   std::vector<Quota> quotas;
   std::vector<Cell> cells;          ///< by fr
   std::uint32_t cells_over = 0;     ///< number of cells with more usage than subtree quota
@@ -180,6 +181,7 @@ class QuotaForest {
   std::vector<NodeId> rebuild_dirty();
   void mark_cyclic(std::vector<NodeId> open);
   void rebuild(NodeId id, NodeId root);
+  void order_children(NodeId id);
   void link_children(NodeId id);
   void note_exactness(std::span<const FrAmount> added);
   void apply(NodeId queue, FrId fr, Amount delta);

@@ -187,6 +187,20 @@ TEST(Quota, AChainOfAnyLengthEndsNoProcess) {
   EXPECT_EQ(chain.forest.available(chain.queue, cpu), 0);
 }
 
+TEST(Quota, ChildrenAreInTheOrderOfTheirNamesWheneverTheyCome) {
+  Tree tree;
+  const NodeId ab = tree.forest.add_node("ab", true);
+  const NodeId aa = tree.forest.add_node("aa", true);
+  tree.forest.set_parent(ab, tree.east);
+  tree.forest.set_parent(aa, tree.east);
+  tree.forest.settle();
+  EXPECT_EQ(tree.forest.node(tree.east).child_queues, (std::vector{tree.a, aa, ab, tree.b}));
+  tree.forest.set_parent(tree.a, tree.root);
+  tree.forest.settle();
+  EXPECT_EQ(tree.forest.node(tree.east).child_queues, (std::vector{aa, ab, tree.b}));
+  EXPECT_EQ(tree.forest.node(tree.root).child_queues, (std::vector{tree.a, tree.west}));
+}
+
 TEST(Quota, UsageOfManyQueuesIsSummedOnce) {
   Tree tree;
   tree.forest.settle();

@@ -158,19 +158,15 @@ TEST_F(SimulateCommandTest, FilesThatAreNoTextAreNamed) {
   EXPECT_EQ(run(), 0) << err_.str();
 }
 
-/// A Cohort below the one with the number before; c0 has no parent.
-std::string cohort_in_a_row(int number) {
-  const std::string parent = number == 0 ? "" : "c" + std::to_string(number - 1);
-  return "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: c" +
-         std::to_string(number) + "}, spec: {parentName: \"" + parent + "\"}}\n";
+std::string cohort_below(const std::string& name, const std::string& parent) {
+  return "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: " + name +
+         "}, spec: {parentName: " + parent + "}}\n";
 }
 
 TEST_F(SimulateCommandTest, WarnsOfTooManyCohortsInARowAndOfACircleThatOthersLeadInto) {
-  std::string cohorts;
-  for (int i = 0; i <= 101; ++i) cohorts += cohort_in_a_row(i);
-  for (const std::string pair : {"a: d", "d: e", "e: d"}) {
-    cohorts += "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: " +
-               pair.substr(0, 1) + "}, spec: {parentName: " + pair.substr(3) + "}}\n";
+  std::string cohorts = cohort_below("a", "d") + cohort_below("d", "e") + cohort_below("e", "d");
+  for (int i = 1; i <= 101; ++i) {
+    cohorts += cohort_below("c" + std::to_string(i), "c" + std::to_string(i - 1));
   }
   command_.simulation.paths = {write("cohorts.yaml", cohorts)};
   EXPECT_EQ(run(), 0);
