@@ -29,7 +29,7 @@ const std::map<std::string, int>& differ_on_purpose() {
                                               {"rayjob", 3},
                                               {"rayservice", 3},
                                               {"appwrapper", 5},
-                                              {"sparkapplication", 1},
+                                              {"sparkapplication", 6},
                                               {"trainjob", 9},
                                               {"pod", 6},
                                               {"pod-group", 6},

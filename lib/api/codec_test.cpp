@@ -153,8 +153,6 @@ TEST(Codec, the_entries_of_an_object_may_take_so_much_memory) {
   EXPECT_EQ(error_of<Workload>(workload_of(
                 "[" + pod_set_of(R"("schedulingGates":)" + list_of(1'100'000, "{}")) + "]")),
             sets + "schedulingGates: 1100000" + limit);
-  EXPECT_EQ(error_of<Workload>(workload_of(list_of(200'000, "{}"))),
-            "spec.podSets: 200000" + limit);
   EXPECT_EQ(error_of<Workload>(R"({"status":{"conditions":)" + list_of(300'000, "{}") + "}}"),
             "status.conditions: 300000" + limit);
   std::string labels = "{";

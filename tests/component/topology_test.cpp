@@ -493,7 +493,7 @@ TEST_F(PlacedPods, NodesWhosePodsHaveAllEndedMayGo) {
   end(hosts[1]);
   end(hosts[2]);
   until("they are given back", [&] {
-    const auto& given = workload_of("j")->status.reclaimable_pods;
+    const auto given = workload_of("j")->status.reclaimable_pods;
     return !given.empty() && given[0].count == 2;
   });
   // Both at once: were they lost, the workload would be evicted.
