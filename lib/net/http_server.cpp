@@ -90,6 +90,9 @@ class HttpServer::Connection {
       deadline_ = SteadyPoint::max();  // handlers have deadlines of their own
       busy_ = true;
       HttpResponse response = co_await server_.handler_.handle(std::move(request));
+      hold(std::max(held_, response.body.size()));
+      server_.keep_bodies_within_limit();
+      if (given_up_) co_return;
       const bool more = keep_alive && !server_.draining_ && !retired_;
       const bool sent = co_await answer(std::move(response), head, http10, more);
       hold(0);
@@ -325,7 +328,7 @@ void HttpServer::keep_bodies_within_limit() {
         });
     REGATTA_CHECK(largest->held() > 0, "bodies are counted that no connection holds");
     log_.warning(
-        "too many bytes of requests are under way: the largest request is given up",
+        "too many bytes of requests and answers are under way: the largest is given up",
         {{"bytes", bodies_}, {"limit", options_.bodies_max}, {"largest", largest->held()}});
     largest->give_up();
   }

@@ -13,10 +13,11 @@ namespace regatta::net {
 struct HttpServerOptions {
   std::size_t header_max = 16 * 1024;
   std::size_t body_max = 3u << 20;  ///< a larger request is answered with 413
-  /// Bytes of request bodies under way, over all connections: a body counts with what has arrived
-  /// of it, until its request is answered. Beyond it the request with the largest body is given up:
-  /// with 503 and Retry-After while it arrives, by closing its connection later. The memory taken
-  /// is up to twice as much, because text that grows has room to spare.
+  /// Bytes of bodies under way, over all connections: a request's counts with what has arrived of
+  /// it, and then with its answer if that is longer, until the client has taken it. Beyond it the
+  /// request with the largest body is given up: with 503 and Retry-After while it arrives, by
+  /// closing its connection later. The memory taken is up to twice as much, because text that grows
+  /// has room to spare.
   std::size_t bodies_max = 256u << 20;
   std::size_t connections_max = 4096;
   /// Beyond connections_max the oldest connection is closed; otherwise the new one waits. For ports

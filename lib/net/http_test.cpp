@@ -53,6 +53,7 @@ class TestHandler final : public HttpHandler {
       co_await clock_.sleep_for(10s);
     }
     HttpResponse response(200, request.body.empty() ? "hello" : "got " + request.body);
+    if (request.target == "/long") response.body = std::string(900'000, 'l');
     if (request.target == "/none") response = HttpResponse(204, "");
     if (request.target == "/missing") response = HttpResponse(404, "no such thing");
     if (request.target == "/ticks" || request.target == "/fails") {
@@ -938,10 +939,26 @@ TEST_F(HttpBodies, ABodyCountsUntilItsAnswerIsTaken) {
   HttpRequest big("POST", "/echo");
   big.body = std::string(900'000, 'x');
   auto lazy = begin(*encode_request(big, "api"), false);
-  EXPECT_EQ(server->bodies(), 900'000u);
+  EXPECT_EQ(server->bodies(), 900'004u) << "with what the answer has besides";
   auto other = begin(part(200'000, 300'000));
   EXPECT_EQ(server->bodies(), 200'000u);
   EXPECT_EQ(server->connections(), 1u) << "the client that does not read is cut off";
+}
+
+TEST_F(HttpBodies, AnAnswerCountsUntilItIsTaken) {
+  start({.bodies_max = 1'000'000});
+  const std::string question = *encode_request(HttpRequest("GET", "/long"), "api");
+  auto lazy = begin(question, false);
+  EXPECT_EQ(server->bodies(), 900'000u);
+  auto second = begin(question, false);
+  EXPECT_EQ(server->bodies(), 900'000u);
+  EXPECT_EQ(server->connections(), 1u) << "of two that do not read the first is cut off";
+  second->stream->close();
+  world.run_for(1ms);
+  EXPECT_EQ(server->bodies(), 0u);
+  const auto answer = send(*client, HttpRequest("GET", "/long"));
+  world.run_for(100ms);
+  EXPECT_EQ(answer->status, 200u) << answer->text;
 }
 
 TEST_F(HttpBodies, WhatIsGivenUpIsLoggedWithItsSizes) {
@@ -965,9 +982,10 @@ TEST_F(HttpBodies, WhatIsGivenUpIsLoggedWithItsSizes) {
   begin(part(1000));
   EXPECT_EQ(lines->text, "");
   begin(part(1));
-  EXPECT_EQ(lines->text,
-            "warning: too many bytes of requests are under way: the largest request is given up "
-            "bytes=1001 limit=1000 largest=1000\n");
+  EXPECT_EQ(
+      lines->text,
+      "warning: too many bytes of requests and answers are under way: the largest is given up "
+      "bytes=1001 limit=1000 largest=1000\n");
 }
 
 struct BodyEnd {
