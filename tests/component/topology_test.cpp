@@ -137,6 +137,13 @@ class PlacedPods : public OneCluster {
     }
     return places;
   }
+  void end_pods_on(const std::string& node) {
+    for (const api::Pod& pod : cluster_.list<api::Pod>("default")) {
+      if (pod.spec.node_name != node) continue;
+      ASSERT_TRUE(cluster_.patch(api::Pod::resource, pod.metadata.key(),
+                                 R"({"status":{"phase":"Succeeded"}})", "status"));
+    }
+  }
   void set_ready(const std::string& node, bool ready) {
     const std::string status = ready ? "True" : "False";
     const Status done = cluster_.patch(
@@ -478,20 +485,30 @@ TEST_F(PlacedPods, AWorkloadWhoseNodeIsBackBeforeItsEvictionIsWrittenIsNotEvicte
   }
 }
 
+TEST_F(PlacedPods, APodMayEndAsItsNodeGoes) {
+  start("2xCPU");
+  apply(placed_job("j", 2, anywhere));
+  until("all run", [&] { return placed("j") == 2; });
+  const auto places = places_of("j");
+  kube::NetworkFaults& faults = manager_->faults();
+  faults.concerns = [](const net::HttpRequest& request) {
+    return request.body.find("reclaimablePods") != std::string::npos;
+  };
+  faults.delay_min = faults.delay_max = 300ms;
+  end_pods_on("cpu-1");
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey("cpu-1")));
+  settle(20s);
+  EXPECT_THAT(workload_of("j")->status.unhealthy_nodes, IsEmpty());
+  EXPECT_EQ(places_of("j"), places) << "nothing is lost, so nothing is decided on";
+}
+
 TEST_F(PlacedPods, NodesWhosePodsHaveAllEndedMayGo) {
   start("5xCPU");
   apply(placed_job("j", 4, anywhere));
   until("all run", [&] { return placed("j") == 4; });
   const std::vector<std::string> hosts = nodes_of("j");
-  const auto end = [&](const std::string& node) {
-    for (const api::Pod& pod : cluster_.list<api::Pod>("default")) {
-      if (pod.spec.node_name != node) continue;
-      ASSERT_TRUE(cluster_.patch(api::Pod::resource, pod.metadata.key(),
-                                 R"({"status":{"phase":"Succeeded"}})", "status"));
-    }
-  };
-  end(hosts[1]);
-  end(hosts[2]);
+  end_pods_on(hosts[1]);
+  end_pods_on(hosts[2]);
   until("they are given back", [&] {
     const auto given = workload_of("j")->status.reclaimable_pods;
     return !given.empty() && given[0].count == 2;
