@@ -59,35 +59,24 @@ const NodeHealthOptions at_once{true, false, true};
 const NodeHealthOptions no_taints{true, true, false};
 const api::Node tainted = node(true, {taint("NoExecute")});
 
+/// Nothing runs there, and what was placed there needs no place any more: it is not lost.
+HealthCase given_back(const char* name, std::optional<api::Node> node, bool doomed,
+                      NodeHealthOptions options = {}) {
+  return {name, std::move(node), true, false, {{}}, false, doomed, options, true};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, NodeHealth,
     testing::Values(
         HealthCase{"a_good_node", node(true), true, true, {{}}, false, false, {}},
         HealthCase{"gone", {}, true, false, {{}}, true, true, {}},
         HealthCase{"never_reported", without_condition(), true, true, {{}}, true, true, {}},
-        HealthCase{"gone_and_given_back", {}, true, false, {{}}, false, true, {}, true},
-        HealthCase{
-            "not_ready_and_given_back", node(false), true, false, {{}}, false, true, {}, true},
-        HealthCase{"not_ready_and_given_back_and_no_workload_waits_for_pods",
-                   node(false),
-                   true,
-                   false,
-                   {{}},
-                   false,
-                   false,
-                   at_once,
-                   true},
-        HealthCase{"tainted_and_given_back", tainted, true, false, {{}}, false, true, {}, true},
-        HealthCase{"tainted_and_given_back_and_no_workload_waits_for_pods",
-                   tainted,
-                   true,
-                   false,
-                   {{}},
-                   false,
-                   false,
-                   at_once,
-                   true},
-        HealthCase{"a_good_node_given_back", node(true), true, false, {{}}, false, false, {}, true},
+        given_back("gone_and_given_back", {}, true),
+        given_back("not_ready_and_given_back", node(false), true),
+        given_back("not_ready_at_once_and_given_back", node(false), false, at_once),
+        given_back("tainted_and_given_back", tainted, true),
+        given_back("tainted_at_once_and_given_back", tainted, false, at_once),
+        given_back("a_good_node_given_back", node(true), false),
         HealthCase{"gone_and_not_assigned", {}, false, false, {}, false, true, {}},
         HealthCase{"a_place_given_up", node(true), false, false, {}, false, true, {}},
         HealthCase{"not_ready_while_pods_run", node(false), true, true, {{}}, false, true, {}},
