@@ -2,6 +2,7 @@
 
 #include "admission/objects.h"
 #include "lib/api/names.h"
+#include "lib/api/placed.h"
 #include "lib/api/reclaimable.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ void ObjectBook::read_places(const api::PodSetAssignment& assignment, const PodP
   std::set<std::string> flavors;
   for (const auto& [resource, flavor] : assignment.flavors) flavors.insert(flavor);
   const auto& levels = assignment.topology_assignment->levels;
-  const bool by_hostname = !levels.empty() && levels.back() == api::labels::hostname;
+  const bool by_hostname = api::lowest_is_hostname(levels);
   std::vector<FlavorId> in_order;
   for (const std::string& name : flavors) {
     const FlavorId id = names_.flavors.intern(name);

@@ -92,11 +92,11 @@ const PlacesDecision* PlacesBook::decision(WorkloadId id) const {
   return it == decisions_.end() ? nullptr : &it->second;
 }
 
-const PlacesDecision* PlacesBook::give_up(WorkloadId id, std::uint64_t decision) {
+bool PlacesBook::give_up(WorkloadId id, std::uint64_t decision) {
   const auto it = decisions_.find(id);
-  if (it == decisions_.end() || it->second.number != decision) return nullptr;
+  if (it == decisions_.end() || it->second.number != decision) return false;
   it->second.places.clear();
-  return &it->second;
+  return true;
 }
 
 void PlacesBook::settle(WorkloadId id, std::uint64_t decision) {

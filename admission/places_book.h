@@ -45,9 +45,9 @@ class PlacesBook {
   std::uint64_t decide(WorkloadId id, std::vector<PodSetPlaces> places);
   /// The decision that is not settled yet, or null.
   const PlacesDecision* decision(WorkloadId id) const;
-  /// The places are given up, and the workload still has no task. Null when that was another
+  /// The places are given up, and the workload still has no task. False when that was another
   /// decision.
-  const PlacesDecision* give_up(WorkloadId id, std::uint64_t decision);
+  bool give_up(WorkloadId id, std::uint64_t decision);
   void settle(WorkloadId id, std::uint64_t decision);
   /// The reservation ends, and with it what was decided on.
   void forget(WorkloadId id);

@@ -256,10 +256,10 @@ void State::forget(const api::ObjectKey& key, const std::string& uid, TimePoint 
 void State::give_up_places(const api::Workload& workload, std::uint64_t decision, TimePoint now) {
   const WorkloadId id = books_.workloads.find(workload.metadata.key());
   if (id == no_id) return;
-  const PlacesDecision* given_up = books_.places.give_up(id, decision);
+  const bool given_up = books_.places.give_up(id, decision);
   upsert(workload, now);
   const Reservation* held = books_.workloads[id].reservation.get();
-  if (given_up != nullptr && held != nullptr) reactivate_after(id, held->queue, now);
+  if (given_up && held != nullptr) reactivate_after(id, held->queue, now);
 }
 
 void State::settle_places(const api::Workload& workload, std::uint64_t decision, TimePoint now) {

@@ -109,7 +109,7 @@ Task<> MultiKueueCheckController::work() {
 
 Task<Status> MultiKueueCheckController::reconcile(std::string name) {
   const auto stored = local_.checks.get(api::ObjectKey(name));
-  if (!stored || stored->spec.controller_name != api::multikueue_controller_name) co_return ok();
+  if (!stored || !api::is_multikueue(*stored)) co_return ok();
   api::AdmissionCheck before = *stored;
   api::AdmissionCheck after = before;
   const lifecycle::CheckView seen = view(before);

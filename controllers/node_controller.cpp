@@ -34,7 +34,7 @@ std::string hostname_of(const api::Node& node) {
 
 bool names_hosts(const api::PodSetAssignment& assignment) {
   const auto& places = assignment.topology_assignment;
-  return places && !places->levels.empty() && places->levels.back() == api::labels::hostname;
+  return places && api::lowest_is_hostname(places->levels);
 }
 
 /// The hosts on which the workload's pods are placed; none when its places are wider than a node.

@@ -47,7 +47,7 @@ const api::AdmissionCheckState* PlacementController::multikueue_check(
     const api::Workload& workload) const {
   for (const api::AdmissionCheckState& state : workload.status.admission_checks) {
     const auto check = deps_.checks.get(api::ObjectKey(state.name));
-    if (check && check->spec.controller_name == api::multikueue_controller_name) return &state;
+    if (check && api::is_multikueue(*check)) return &state;
   }
   return nullptr;
 }

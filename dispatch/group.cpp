@@ -387,7 +387,7 @@ const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
   const auto rank = [&](const api::AdmissionCheckState& state) {
     const bool ready = recorded && state.state == api::CheckState::Ready;
     if (const auto check = hub.admission_check(state.name)) {
-      if (check->spec.controller_name != api::multikueue_controller_name) return none;
+      if (!api::is_multikueue(*check)) return none;
       return ready ? sent : ours;
     }
     if (!recorded) return none;
@@ -410,7 +410,7 @@ bool other_checks_ready(const jobs::Lookup& hub, const api::WorkloadStatus& stat
     if (&check == mine) return false;
     if (!status.cluster_name) return true;
     const auto found = hub.admission_check(check.name);
-    return found && found->spec.controller_name != api::multikueue_controller_name;
+    return found && !api::is_multikueue(*found);
   };
   return std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
                      [&](const api::AdmissionCheckState& check) {

@@ -1,6 +1,5 @@
 #include "jobs/multikueue.h"
 
-#include "lib/api/names.h"
 #include "lib/api/own_names.h"
 
 namespace regatta::jobs {
@@ -9,7 +8,7 @@ std::shared_ptr<const api::AdmissionCheck> multikueue_check(const Lookup& object
                                                             const api::ClusterQueue& queue) {
   for (const api::AdmissionCheckRule& rule : queue.spec.admission_checks) {
     auto check = objects.admission_check(rule.name);
-    if (check && check->spec.controller_name == api::multikueue_controller_name) return check;
+    if (check && api::is_multikueue(*check)) return check;
   }
   return nullptr;
 }

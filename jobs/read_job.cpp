@@ -203,9 +203,7 @@ void JobReader::read_admission(JobView* view) const {
   };
   for (const api::AdmissionCheckState& state : reserved->status.admission_checks) {
     const auto check = objects_.admission_check(state.name);
-    if (check && check->spec.controller_name == api::multikueue_controller_name) {
-      view->dispatched = true;
-    }
+    if (check && api::is_multikueue(*check)) view->dispatched = true;
   }
   // It runs on a worker, also when its check is gone or cannot be read.
   if (reserved->status.cluster_name) view->dispatched = true;

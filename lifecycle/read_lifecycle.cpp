@@ -26,7 +26,7 @@ std::vector<std::string> kept_checks(const jobs::Lookup& objects, const api::Wor
   std::vector<std::string> kept;
   if (!status.cluster_name) return kept;
   const auto finds_workers = [](const auto& check) {
-    return check && check->spec.controller_name == api::multikueue_controller_name;
+    return check && api::is_multikueue(*check);
   };
   const bool others_do = std::any_of(
       required.begin(), required.end(),

@@ -1,7 +1,7 @@
 #include "admission/topology/assignment.h"
 
 #include "lib/api/hostname_runs.h"
-#include "lib/api/names.h"
+#include "lib/api/placed.h"
 
 #include <algorithm>
 #include <span>
@@ -137,7 +137,7 @@ std::size_t json_length(const std::vector<api::TopologyAssignmentSlice>& slices)
 
 /// Where each run of domains begins whose hostnames share a prefix.
 std::vector<std::size_t> run_begins(const TopologyDomains& from) {
-  if (from.levels.empty() || from.levels.back() != api::labels::hostname) return {0};
+  if (!api::lowest_is_hostname(from.levels)) return {0};
   std::vector<std::string> names;
   names.reserve(from.domains.size());
   for (const TopologyDomain& domain : from.domains) names.push_back(domain.values.back());
@@ -203,7 +203,7 @@ api::TopologyAssignment compact(const TopologyDomains& domains, TopologyEncoding
 }
 
 std::int32_t pods_on_node(const api::TopologyAssignment& assignment, const std::string& node) {
-  if (assignment.levels.empty() || assignment.levels.back() != api::labels::hostname) return 0;
+  if (!api::lowest_is_hostname(assignment.levels)) return 0;
   const Result<TopologyDomains> domains = expand(assignment);
   if (!domains) return 0;
   std::int32_t pods = 0;

@@ -1,6 +1,5 @@
 #include "admission/topology/topologies.h"
 
-#include "lib/api/names.h"
 #include "lib/api/placed.h"
 #include "lib/base/check.h"
 
@@ -273,7 +272,7 @@ void Topologies::rebuild(FlavorId id, FlavorState* state) {
   auto tree = std::make_unique<TopologyTree>();
   tree->topology = state->spec.topology_name;
   tree->level_keys = topology->second;
-  tree->by_hostname = tree->level_keys.back() == api::labels::hostname;
+  tree->by_hostname = api::lowest_is_hostname(tree->level_keys);
   tree->tolerations = state->spec.tolerations;
   std::vector<TopologyNodePtr> nodes;
   for (const auto& [name, node] : nodes_) {
@@ -366,7 +365,7 @@ Result<PodPlaces> Topologies::from_api(const api::TopologyAssignment& assignment
   Result<TopologyDomains> domains = expand(assignment);
   if (!domains) return domains.error();
   if (domains->levels.empty()) return Error(Errc::invalid, "topologyAssignment: no levels");
-  const bool by_hostname = domains->levels.back() == api::labels::hostname;
+  const bool by_hostname = api::lowest_is_hostname(domains->levels);
   PodPlaces out{flavor, std::move(pods), nullptr, {}};
   for (const TopologyDomain& domain : domains->domains) {
     out.places.push_back({place(flavor, by_hostname, domain.values), domain.count});

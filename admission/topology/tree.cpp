@@ -1,6 +1,6 @@
 #include "admission/topology/tree.h"
 
-#include "lib/api/names.h"
+#include "lib/api/placed.h"
 
 #include <algorithm>
 
@@ -65,7 +65,7 @@ TreeLayout lay_out(const std::vector<TopologyNodePtr>& nodes,
   using Members = std::vector<TopologyNodePtr>;
   std::map<std::vector<std::string>, Members> leaves;
   std::map<std::string, std::vector<std::string>> path_of_host;
-  const bool by_hostname = level_keys.back() == api::labels::hostname;
+  const bool by_hostname = api::lowest_is_hostname(level_keys);
   for (const TopologyNodePtr& node : nodes) {
     std::vector<std::string> path = path_of(*node, level_keys);
     if (by_hostname) path = path_of_host.try_emplace(path.back(), path).first->second;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lib/api/meta.h"
+#include "lib/api/names.h"
 
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,11 @@ struct AdmissionCheck {
   ConditionsStatus status;
   friend bool operator==(const AdmissionCheck&, const AdmissionCheck&) = default;
 };
+
+/// Whether the check sends workloads to worker clusters.
+inline bool is_multikueue(const AdmissionCheck& check) {
+  return check.spec.controller_name == multikueue_controller_name;
+}
 
 enum class LocationType : std::uint8_t { Secret, Path };
 

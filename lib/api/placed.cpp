@@ -16,4 +16,8 @@ bool placed_by_topology(const StringMap& given) {
                      [&](std::string_view mark) { return given.contains(std::string(mark)); });
 }
 
+bool lowest_is_hostname(const std::vector<std::string>& levels) {
+  return !levels.empty() && levels.back() == labels::hostname;
+}
+
 }  // namespace regatta::api

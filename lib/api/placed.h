@@ -8,4 +8,7 @@ namespace regatta::api {
 /// its Workload, not by itself.
 bool placed_by_topology(const StringMap& annotations);
 
+/// Whether places with these topology levels, from the widest, are single nodes.
+bool lowest_is_hostname(const std::vector<std::string>& levels);
+
 }  // namespace regatta::api

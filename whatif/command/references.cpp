@@ -151,9 +151,7 @@ class References {
          "ClusterQueues with that flavor admit nothing");
   }
   void read(const api::AdmissionCheck& check, const ObjectName& from) {
-    if (check.spec.controller_name != api::multikueue_controller_name || !check.spec.parameters) {
-      return;
-    }
+    if (!api::is_multikueue(check) || !check.spec.parameters) return;
     want(from, "spec.parameters.name", "MultiKueueConfig",
          api::ObjectKey(check.spec.parameters->name), "no workload is sent to a worker");
   }

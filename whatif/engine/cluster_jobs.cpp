@@ -56,7 +56,7 @@ void Cluster::ask_checks(Course* course, TimePoint now) {
     if (states[i].state != api::CheckState::Pending) continue;
     const auto check = checks_.find(states[i].name);
     if (check == checks_.end()) continue;
-    const bool multikueue = check->second->spec.controller_name == api::multikueue_controller_name;
+    const bool multikueue = api::is_multikueue(*check->second);
     if (multikueue && settings_.dispatches) {
       course->dispatched = true;
       continue;

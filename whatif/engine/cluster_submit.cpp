@@ -40,7 +40,7 @@ bool Cluster::is_dispatched_queue(const api::ObjectKey& local_queue) const {
   const auto& rules = queue->spec.admission_checks;
   return std::any_of(rules.begin(), rules.end(), [this](const auto& rule) {
     const auto check = admission_check(rule.name);
-    return check && check->spec.controller_name == api::multikueue_controller_name;
+    return check && api::is_multikueue(*check);
   });
 }
 

@@ -22,9 +22,7 @@ const api::AdmissionCheck* multikueue_check(const std::vector<Object>& objects,
                                             const std::vector<std::string>& checks) {
   for (const std::string& name : checks) {
     const auto* check = find<api::AdmissionCheck>(objects, name);
-    if (check != nullptr && check->spec.controller_name == api::multikueue_controller_name) {
-      return check;
-    }
+    if (check != nullptr && api::is_multikueue(*check)) return check;
   }
   return nullptr;
 }
