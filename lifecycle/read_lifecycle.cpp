@@ -25,9 +25,7 @@ std::vector<std::string> kept_checks(const jobs::Lookup& objects, const api::Wor
                                      const std::vector<std::string>& required) {
   std::vector<std::string> kept;
   if (!status.cluster_name) return kept;
-  const auto finds_workers = [](const auto& check) {
-    return check && api::is_multikueue(*check);
-  };
+  const auto finds_workers = [](const auto& check) { return check && api::is_multikueue(*check); };
   const bool others_do = std::any_of(
       required.begin(), required.end(),
       [&](const std::string& name) { return finds_workers(objects.admission_check(name)); });
