@@ -13,6 +13,12 @@ std::shared_ptr<const api::AdmissionCheck> multikueue_check(const Lookup& object
   return nullptr;
 }
 
+bool leads_to_workers(const Lookup& objects, const api::ObjectKey& local_queue) {
+  const auto local = objects.local_queue(local_queue);
+  const auto shared = local ? objects.cluster_queue(local->spec.cluster_queue) : nullptr;
+  return shared && multikueue_check(objects, *shared);
+}
+
 namespace {
 
 std::string wish_of(const api::StringMap& annotations) {

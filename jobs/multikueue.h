@@ -13,6 +13,8 @@ namespace regatta::jobs {
 /// several, which make the ClusterQueue inactive, the first.
 std::shared_ptr<const api::AdmissionCheck> multikueue_check(const Lookup& objects,
                                                             const api::ClusterQueue& queue);
+/// Whether the ClusterQueue of that LocalQueue has one.
+bool leads_to_workers(const Lookup& objects, const api::ObjectKey& local_queue);
 
 /// In a queue of workers the job asks to run on the hub, by an annotation. It may not be one that
 /// MultiKueue runs.

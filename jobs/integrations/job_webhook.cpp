@@ -49,12 +49,6 @@ bool has_default_queue(const Lookup& objects, const std::string& ns, const JobCo
          queue->spec.stop_policy == api::StopPolicy::None;
 }
 
-bool leads_to_workers(const Lookup& objects, const std::string& ns, const std::string& queue) {
-  const auto local = objects.local_queue(api::ObjectKey(ns, queue));
-  const auto shared = local ? objects.cluster_queue(local->spec.cluster_queue) : nullptr;
-  return shared && multikueue_check(objects, *shared);
-}
-
 // --- rules --------------------------------------------------------------------------------------
 
 void check_name_in_label(const GenericJob& job, std::string_view key, api::ErrorList* errors) {
@@ -211,7 +205,7 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
   const auto by = job.managed_by();
   const bool to_workers = config.multikueue && by && by->replaceable &&
                           !asks_for_hub(job.metadata().annotations) &&
-                          leads_to_workers(objects, ns, queue);
+                          leads_to_workers(objects, api::ObjectKey(ns, queue));
   if (managed && !to_workers && is_elastic(job, config.jobs.policy) &&
       prebuilt_workload(job.metadata()).empty()) {
     patch.merge_patch(job.elastic_patch());

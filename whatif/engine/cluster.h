@@ -157,7 +157,6 @@ class Cluster final : public jobs::Lookup {
   void claim(Course* course, const api::Job& job);
   void store(api::Job job);
   api::Job as_submitted(api::Job job) const;
-  bool is_dispatched_queue(const api::ObjectKey& local_queue) const;
   void follow_job(const jobs::JobId& id, TimePoint now);
   bool carry_out(const jobs::JobId& id, const jobs::JobAction& action, TimePoint now);
   void create_workload(const jobs::JobId& id, api::Workload workload, TimePoint now);

@@ -7,8 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 namespace regatta::whatif {
 namespace {
 
@@ -25,23 +23,12 @@ api::Job Cluster::as_submitted(api::Job job) const {
   const std::string& queue = job.metadata.label(std::string(api::labels::queue_name));
   const std::string name = queue.empty() ? std::string(api::default_local_queue) : queue;
   const bool dispatched = settings_.dispatches &&
-                          is_dispatched_queue(api::ObjectKey(job.metadata.ns, name)) &&
+                          jobs::leads_to_workers(*this, api::ObjectKey(job.metadata.ns, name)) &&
                           !jobs::asks_for_hub(job.metadata.annotations);
   if (dispatched && !job.spec.managed_by) {
     job.spec.managed_by = std::string(api::multikueue_controller_name);
   }
   return job;
-}
-
-bool Cluster::is_dispatched_queue(const api::ObjectKey& local_queue) const {
-  const auto local = this->local_queue(local_queue);
-  const auto queue = local ? cluster_queue(local->spec.cluster_queue) : nullptr;
-  if (!queue) return false;
-  const auto& rules = queue->spec.admission_checks;
-  return std::any_of(rules.begin(), rules.end(), [this](const auto& rule) {
-    const auto check = admission_check(rule.name);
-    return check && api::is_multikueue(*check);
-  });
 }
 
 void Cluster::store(api::Job job) {
