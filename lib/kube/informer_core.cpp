@@ -23,6 +23,9 @@ constexpr int failures_before_relist = 5;
 /// few minutes.
 constexpr Duration relist_memory = std::chrono::minutes(2);
 
+/// When a server is asked again after it sent too much for the first time in a while.
+constexpr Duration over_limit_base = std::chrono::seconds(20);
+
 /// After so many watches in a row without a single bookmark our resourceVersion is doubted: a
 /// server restored from a backup waits silently for a version that it has lost.
 constexpr int silent_watches_before_relist = 2;
@@ -494,15 +497,15 @@ Duration InformerCore::note_absent_resource(const Error& failure) {
 
 /// Retries at once after the first failure, so that a cut watch costs nothing; then exponentially.
 Duration InformerCore::retry_delay(const Error& failure) {
-  if (failure.code() == Errc::too_large) return options_.over_limit_retry;
-  if (failure.code() == Errc::gone) {
-    const SteadyPoint now = deps_.clock.steady();
-    if (!relisted_ || now - *relisted_ > relist_memory) relists_ = 0;
-    relisted_ = now;
-    ++relists_;
+  const SteadyPoint now = deps_.clock.steady();
+  if (failure.code() == Errc::too_large) {
+    const Duration limit = options_.over_limit_retry;
+    return Backoff{over_limit_base, limit}.after(over_limits_.extend(now, 2 * limit));
   }
-  const int failures =
-      failure.code() == Errc::gone ? std::max(relists_, health_.failures) : health_.failures;
+  int failures = health_.failures;
+  if (failure.code() == Errc::gone) {
+    failures = std::max(failures, relists_.extend(now, relist_memory));
+  }
   const Duration base = options_.retry_base;
   if (failures <= 1) return Duration(deps_.rng.between(0, base.count() / 8));
   const Duration delay = Backoff{base, options_.retry_limit}.after(failures - 1);

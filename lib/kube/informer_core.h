@@ -40,7 +40,8 @@ struct InformerOptions {
   Duration watch_timeout = std::chrono::minutes(5);
   Duration retry_base{800};
   Duration retry_limit = std::chrono::seconds(30);
-  /// After the server sent more than the client's ListLimits allow: each try costs both sides much.
+  /// After the server sent more than the client's ListLimits allow, and does it again and again:
+  /// each try costs both sides much. At first it is sooner, because it may have been a mistake.
   Duration over_limit_retry = std::chrono::minutes(5);
   /// Whether the store is filled from a list after a failure that lasted, instead of resuming the
   /// watch: a watch that resumes is open before it has told what happened meanwhile.
@@ -191,6 +192,18 @@ class InformerCore {
     std::unordered_map<api::ObjectKey, Absence, api::KeyHash> how;
     std::list<api::ObjectKey> order;
   };
+  /// Failures of one kind, each soon after the one before.
+  struct Streak {
+    int length = 0;
+    std::optional<SteadyPoint> last;
+
+    /// With one more, now.
+    int extend(SteadyPoint now, Duration soon) {
+      length = last && now - *last <= soon ? length + 1 : 1;
+      last = now;
+      return length;
+    }
+  };
   /// A complete list on its way into the store.
   struct Listing {
     api::ObjectMap<Entry> objects;
@@ -263,17 +276,17 @@ class InformerCore {
   std::string reached_;      ///< the last version_ that was not empty
   std::int64_t page_limit_;  ///< of the next list
   SteadyPoint heard_{};      ///< when the watch last said anything
-  std::optional<SteadyPoint> told_;      ///< when a list, an event or a bookmark last came
-  SteadyPoint opened_{};                 ///< when the watch was opened
-  std::size_t bytes_ = 0;                ///< of the texts of what the store holds
-  std::shared_ptr<Held> held_;           ///< by all informers of the client
-  Held counted_;                         ///< what this one adds to it
-  std::uint32_t lists_begun_ = 0;        ///< see Entry::observed_in
-  int absent_answers_ = 0;               ///< in a row: that there is no such resource
-  int relists_ = 0;                      ///< that a 410 asked for, each soon after the one before
-  std::optional<SteadyPoint> relisted_;  ///< when it last did
-  int silent_watches_ = 0;               ///< watches in a row that ended in silence
-  int looks_ = 0;                        ///< lists since the rest began; 0: it does not rest
+  std::optional<SteadyPoint> told_;  ///< when a list, an event or a bookmark last came
+  SteadyPoint opened_{};             ///< when the watch was opened
+  std::size_t bytes_ = 0;            ///< of the texts of what the store holds
+  std::shared_ptr<Held> held_;       ///< by all informers of the client
+  Held counted_;                     ///< what this one adds to it
+  std::uint32_t lists_begun_ = 0;    ///< see Entry::observed_in
+  int absent_answers_ = 0;           ///< in a row: that there is no such resource
+  Streak relists_;                   ///< lists that a 410 asked for
+  Streak over_limits_;               ///< lists and watches that went beyond a limit
+  int silent_watches_ = 0;           ///< watches in a row that ended in silence
+  int looks_ = 0;                    ///< lists since the rest began; 0: it does not rest
   bool watch_list_refused_ = false;
   bool stopped_ = false;
   std::optional<Error> refused_;       ///< why an observed object was not kept
