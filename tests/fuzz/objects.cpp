@@ -7,6 +7,7 @@
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
 #include "lib/api/labels.h"
+#include "lib/api/quantity.h"
 #include "lib/base/check.h"
 #include "lib/base/json.h"
 #include "lib/base/merge_patch.h"
@@ -15,8 +16,32 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
 namespace regatta::fuzz {
 namespace {
+
+/// A number of at most eighteen digits with an exponent may be written with more digits, of which
+/// Kubernetes makes the largest one that it knows.
+bool is_capped(const Json& written, const Json& again) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  if (!written.is_string() || !again.is_string()) return false;
+  const auto before = api::Quantity::parse(written.get_ref<const std::string&>());
+  const auto after = api::Quantity::parse(again.get_ref<const std::string&>());
+  return before && after && *before == *after && std::abs(before->value()) == largest;
+}
+
+bool is_same(const Json& written, const Json& again) {
+  if (written == again) return true;
+  const Json changes = Json::diff(written, again);
+  return std::all_of(changes.begin(), changes.end(), [&](const Json& change) {
+    if (change.at("op") != "replace") return false;
+    const Json::json_pointer path(change.at("path").get<std::string>());
+    return is_capped(written.at(path), change.at("value"));
+  });
+}
 
 /// What can be read can be written, and reads as the same again.
 template <class T>
@@ -29,7 +54,7 @@ void round_trip(const Json& value) {
   const Json written = api::to_json(*object);
   const Result<T> again = api::from_json<T>(written);
   REGATTA_CHECK(again.has_value(), "what was written cannot be read");
-  REGATTA_CHECK(api::to_json(*again) == written, "it reads as another object");
+  REGATTA_CHECK(is_same(written, api::to_json(*again)), "it reads as another object");
 }
 
 }  // namespace
