@@ -113,7 +113,7 @@ void list(std::string_view text) {
   const Json none = Json::array();
   REGATTA_CHECK(items == (all && !all->is_null() ? *all : none), "other items");
   const Result<Json> metadata = parse_json(taken->metadata);
-  REGATTA_CHECK(metadata && *metadata == *member(*whole, "metadata"), "other metadata");
+  REGATTA_CHECK(metadata && *metadata == at_or_null(*whole, "metadata"), "other metadata");
 }
 
 namespace {
