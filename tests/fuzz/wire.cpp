@@ -111,7 +111,7 @@ void list(std::string_view text) {
   if (!taken || !whole) return;
   const Json* const all = member(*whole, "items");
   const Json none = Json::array();
-  REGATTA_CHECK(items == (all && !all->is_null() ? *all : none), "other items");
+  REGATTA_CHECK(items == (all ? *all : none), "other items");
   const Result<Json> metadata = parse_json(taken->metadata);
   REGATTA_CHECK(metadata && *metadata == at_or_null(*whole, "metadata"), "other metadata");
 }
