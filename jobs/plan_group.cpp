@@ -151,18 +151,19 @@ std::optional<JobAction> await_replacement(const WorkloadPtr& workload, const Ro
   return AwaitReplacement{workload, std::move(condition)};
 }
 
-/// The members follow the Workload: too many are deleted, replaced ones are let go, new ones own
+/// The members follow the Workload: new ones own it, too many are deleted, replaced ones are let
+/// go. New owners come first: a Workload whose last owner went is garbage, and the new members with
 /// it.
 Actions follow_workload(const WorkloadPtr& workload, const ComposedJob& group) {
   const Roster roster = group.roster(workload.get());
   Actions out;
-  if (!roster.excess.empty()) out.push_back(DropExcess{roster.excess});
-  add(let_go_of(roster.replaced), &out);
   std::vector<JobPtr> joined;
   for (const JobPtr& one : roster.kept) {
     if (!is_owned_by(*workload, *one)) joined.push_back(one);
   }
   if (!joined.empty()) out.push_back(ShareWorkload{workload, std::move(joined)});
+  if (!roster.excess.empty()) out.push_back(DropExcess{roster.excess});
+  add(let_go_of(roster.replaced), &out);
   add(await_replacement(workload, roster), &out);
   return out;
 }

@@ -154,7 +154,7 @@ TEST(PodGroup, a_name_that_is_taken_is_told) {
 TEST(PodGroup, it_has_room_for_its_count) {
   const std::vector<Json> three = {member("a", younger), member("b"), member("c")};
   EXPECT_EQ(plan_of(three, nullptr), "drop excess a") << "the youngest";
-  EXPECT_EQ(plan_of(three, workload_of(two, {})), "drop excess a, share workload with c");
+  EXPECT_EQ(plan_of(three, workload_of(two, {})), "share workload with c, drop excess a");
   EXPECT_EQ(plan_of({member("a", younger), member("b", runs), member("c")},
                     workload_of({member("b"), member("c")}, admission)),
             "drop excess a");
@@ -203,8 +203,9 @@ TEST(PodGroup, failed_pods_wait_for_their_replacement) {
   EXPECT_EQ(plan_of({member("a", failed), member("b", runs)}, workload_of(two, waiting)), "");
   EXPECT_EQ(
       plan_of({member("a", failed), member("b", runs), member("c")}, workload_of(two, waiting)),
-      "let job go a, share workload with c, no longer await replacement (No pods need "
-      "replacement)");
+      "share workload with c, let job go a, no longer await replacement (No pods need "
+      "replacement)")
+      << "a Workload whose last owner is gone goes, too";
   const char* three = R"({"metadata": {"annotations":
       {"kueue.x-k8s.io/pod-group-total-count": "3"}}})";
   std::vector<Json> pods = {member("a", failed_first), member("b", failed_later), member("c", runs),

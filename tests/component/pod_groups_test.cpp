@@ -253,6 +253,39 @@ TEST_F(PodGroups, AFailedPodIsReplacedAndWhatIsTooMuchIsDeleted) {
   EXPECT_THAT(events("Pod"), Contains("ExcessPodDeleted: Excess pod deleted"));
 }
 
+/// The Workload of a group whose last owner has gone is deleted as garbage, and what it lets run
+/// ends.
+TEST_F(PodGroups, APodThatIsReplacedGoesOnceTheWorkloadBelongsToTheOneThatReplacesIt) {
+  start();
+  apply_group({"a", "b"}, 2);
+  settle();
+  for (const char* name : {"a", "b"}) run_pod(name);
+  for (const char* name : {"a", "b"}) set_phase(name, "Failed");
+  for (const char* name : {"a", "b"}) (void)cluster_.remove(pods(), key(name));
+  settle();
+  EXPECT_THAT(states({"a", "b"}), ElementsAre("Failed going kept", "Failed going kept"));
+  const auto before = group_workload();
+  ASSERT_TRUE(before);
+
+  kube::NetworkFaults& faults = manager_->faults();
+  faults.concerns = [](const net::HttpRequest& request) {
+    const auto has = [&](const char* part) {
+      return request.target.find(part) != std::string::npos;
+    };
+    return request.method != "GET" && has("/workloads/g") && !has("/status");
+  };
+  faults.server_error = 1;
+  apply_group({"c", "d"}, 2);
+  settle();
+  EXPECT_THAT(states({"a", "b"}), ElementsAre("Failed going kept", "Failed going kept"));
+  faults.server_error = 0;
+  until("replaced", [&] { return state("a") == "gone" && state("b") == "gone"; });
+  settle();
+  EXPECT_THAT(states({"c", "d"}), ElementsAre("open kept", "open kept"));
+  ASSERT_TRUE(group_workload());
+  EXPECT_EQ(group_workload()->metadata.uid, before->metadata.uid);
+}
+
 TEST_F(PodGroups, ARestartOpensNoPodTwice) {
   start();
   apply_group(three, 3);
