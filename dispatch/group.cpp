@@ -22,6 +22,7 @@
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace regatta::dispatch {
 namespace {
@@ -79,6 +80,10 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
   view->runs_on_hub = runs_there;
   if (runs_there) return;
   view->rejection = rejection_of(hub, workload);
+  if (!view->rejection.empty() && workload.status.cluster_name) {
+    view->kind_dropped = std::exchange(view->rejection, {});
+    return;
+  }
   if (view->rejection.empty() && asks) {
     view->rejection = "The job asks to run on the hub (" +
                       std::string(api::annotations::run_on_hub) +

@@ -94,6 +94,9 @@ struct LocalView {
   /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue.
   /// Otherwise the message of the rejected check.
   std::string rejection;
+  /// A cluster is recorded, and jobs of the owner's kind are no longer dispatched: the message of
+  /// what would else be rejected. Nothing is known of the job, here or there. `rejection` is empty.
+  std::string kind_dropped;
   /// The job asks to run on the hub, and MultiKueue does not run it. `rejection` is empty then.
   bool runs_on_hub = false;
   /// A job with several Workloads runs on one cluster. Where those that go before this one are;

@@ -579,6 +579,31 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"an_owner_that_cannot_be_dispatched_is_rejected",
              Given{"a"}.with([](Given& g) { g.local.rejection = "No multikueue adapter found"; }),
              "check Rejected (No multikueue adapter found)"},
+        Case{"one_that_runs_already_goes_on_without_being_seen",
+             Given{"a", "b"}.won("a").admitted("a", 9s).copy("b").with([](Given& g) {
+               g.local.kind_dropped = "No multikueue adapter found";
+             }),
+             "look again in 50s"},
+        Case{"and_that_is_told", Given{"a"}.won("a").admitted("a", 9s).with([](Given& g) {
+               g.local.kind_dropped = "No multikueue adapter found";
+               g.local.quota_reserved_at = now - 1min;
+             }),
+             "tell KindNotManaged (The manager runs no such jobs on worker clusters (No multikueue "
+             "adapter found). The job goes on on worker cluster \"a\", and nothing is told of it "
+             "here: list its kind in integrations.frameworks)"},
+        Case{"also_without_its_check",
+             Given{"a"}.won("a").check(CheckState::none).with([](Given& g) {
+               g.local.kind_dropped = "No multikueue adapter found";
+               g.local.told = "KindNotManaged";
+             }),
+             ""},
+        Case{"its_eviction_stops_it_on_the_worker",
+             Given{"a"}.won("a").admitted("a", 9s).with([](Given& g) {
+               g.local.kind_dropped = "No multikueue adapter found";
+               g.local.evicted = true;
+               g.local.evicted_message = "Preempted";
+             }),
+             "remove copy on a"},
         Case{"a_job_that_asks_for_the_hub_runs_there_and_leaves_no_copies",
              Given{"a", "b"}.copy("a").with([](Given& g) { g.local.runs_on_hub = true; }),
              "remove copy on a, run on the hub"},

@@ -28,7 +28,7 @@ bool is_trouble(std::string_view reason) {
          reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
          reason == reasons::waiting_for_last_status || reason == reasons::job_not_created ||
          reason == reasons::config_missing || reason == reasons::not_dispatched ||
-         reason == reasons::copy_unknown;
+         reason == reasons::copy_unknown || reason == reasons::kind_not_managed;
 }
 
 std::string quoted(const std::string& name) {
@@ -328,6 +328,15 @@ std::optional<Trouble> lack_of_config(const LocalView& local) {
                  race_began(local)};
 }
 
+/// The configuration has changed since the job was sent.
+Trouble lack_of_kind(const LocalView& local) {
+  return {reasons::kind_not_managed,
+          "The manager runs no such jobs on worker clusters (" + local.kind_dropped +
+              "). The job goes on on worker cluster " + quoted(local.cluster_name) +
+              ", and nothing is told of it here: list its kind in integrations.frameworks",
+          local.leading_since.value_or(local.quota_reserved_at)};
+}
+
 /// It raced, and there is no check any more that would send it to a worker.
 bool is_no_longer_sent(const LocalView& local) {
   const bool told = local.told == reasons::racing || is_trouble(local.told);
@@ -337,6 +346,7 @@ bool is_no_longer_sent(const LocalView& local) {
 std::optional<Trouble> trouble_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const LocalView& local = g.local;
   if (local.evicted) return stop_of(g);
+  if (!local.kind_dropped.empty()) return lack_of_kind(local);
   if (local.check == CheckState::none) return trouble_without_check(g);
   if (local.job_missing || !local.rejection.empty()) return std::nullopt;
   if (local.config_missing && local.cluster_name.empty()) return lack_of_config(local);

@@ -1,6 +1,7 @@
 """Pods, groups of Pods, and what acts through its Pods. The scenarios are the kubelet, the scheduler
 and the controllers that make Pods."""
 import copy
+import json
 
 from harness import kinds, objects, solo
 from harness.api import ApiError, condition, is_true
@@ -467,3 +468,51 @@ def pods_of_a_fleet(env):
     assert [w for w in workloads if holding(w, "Finished", "True", "Succeeded")], workloads
     hub.remove("stays")
     hub.wait_gone(["stays"])
+
+
+@scenario
+def a_group_of_a_fleet_comes_back(env):
+    """A worker takes the place of a group back, and gives it again: the same Pods of the hub run, and
+    end. So it is while the hub's manager is away."""
+    fed = env.federate(workers=("cpu",), hub_config=PODS, worker_config=PODS)
+    hub, worker = Pods(fed.hub, {}), Pods(fed.workers["cpu"], POOLS["cpu"])
+    names, uids = [f"duo-{i}" for i in range(2)], {}
+    for name in names:
+        pod = pod_of_the_hub(name)
+        pod["metadata"]["labels"][GROUP] = "duo"
+        pod["metadata"]["annotations"] = {TOTAL: "2"}
+        hub.hold(pod)
+        uids[name] = hub.api.get("pods", name, NS)["metadata"]["uid"]
+
+    def place(policy):
+        worker.cluster.kubectl.run("patch", "clusterqueue", "local", "--type=merge", "-p",
+                                   json.dumps({"spec": {"stopPolicy": policy}}))
+
+    for away in (False, True):
+        for name in names:
+            fed.wait_for(f"{name} is on the worker", lambda n=name: worker.api.find("pods", n, NS))
+            worker.run(name)
+        if away:
+            fed.hub.kill_manager()
+        place("HoldAndDrain")
+        for name in names:
+            worker.kill(name)
+        place("None")
+        if away:
+            worker.wait_gone(names)
+            fed.hub.restart_manager()
+            fed.hub.wait_manager()
+    for name in names:
+        fed.wait_for(f"{name} is on the worker", lambda n=name: worker.api.find("pods", n, NS))
+        worker.run(name)
+        worker.end(name, "Succeeded")
+    workload = fed.wait_for("the group has ended", lambda: [
+        w for w in hub.api.list("workloads", NS) if holding(w, "Finished", "True", "Succeeded")])
+    assert len(workload) == 1, workload
+    for name in names:
+        assert hub.api.get("pods", name, NS)["metadata"]["uid"] == uids[name], "another Pod ended"
+        hub.remove(name)
+    hub.wait_gone(names)
+    fed.wait_for("nothing is left on the worker", lambda: not (
+        left := [o["metadata"]["name"] for kind in ("pods", "workloads")
+                 for o in worker.api.list(kind, NS)]) or report(left))

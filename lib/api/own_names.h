@@ -106,6 +106,7 @@ constexpr std::string_view waiting_for_last_status = "WaitingForLastStatus";
 constexpr std::string_view job_not_created = "JobNotCreated";
 constexpr std::string_view removals_held = "RemovalsHeld";
 constexpr std::string_view config_missing = "ConfigMissing";
+constexpr std::string_view kind_not_managed = "KindNotManaged";
 constexpr std::string_view not_dispatched = "NotDispatched";
 constexpr std::string_view rejected = "Rejected";
 // RefusedByWorkers

@@ -372,6 +372,31 @@ TEST_F(GroupsInFleet, AGroupForOneTryThatLostItsPlaceWhileTheHubWasAwayHasNotEnd
   EXPECT_FALSE(api::is_true(cluster_.get<api::Workload>(key("g"))->status.conditions, "Finished"));
 }
 
+TEST_F(GroupsInFleet, WhatRunsOnAWorkerGoesOnWhenTheHubNoLongerManagesItsKind) {
+  TestCluster& there = start_two();
+  const manager::CoreConfig with_pods = worker_config_;
+  for (const char* name : {"a", "b"}) set_phase(there, name, "Running");
+  until_pods(cluster_, "a Running, b Running");
+  manager_.reset();
+  start_manager();  // Jobs alone
+  settle(2min);
+  EXPECT_EQ(pods_of(there), "a Running, b Running");
+  EXPECT_EQ(host(), "east");
+  const auto dispatched = [this] {
+    return condition(cluster_.get<api::Workload>(key("g"))->status.conditions, "Dispatched");
+  };
+  EXPECT_EQ(dispatched(),
+            "False KindNotManaged: The manager runs no such jobs on worker clusters (No multikueue "
+            "adapter found for owner kind \"v1, Kind=Pod\"). The job goes on on worker cluster "
+            "\"east\", and nothing is told of it here: list its kind in integrations.frameworks");
+  manager_.reset();
+  start_manager(with_pods);
+  until("told", [&] { return dispatched().starts_with("True Dispatched"); });
+  for (const char* name : {"a", "b"}) set_phase(there, name, "Succeeded");
+  until_pods(cluster_, "a Succeeded, b Succeeded");
+  until_pods(there, "");
+}
+
 TEST_F(GroupsInFleet, PodsOfAWorkerThatCallsTheGroupFinishedEndOnTheHubAsTheyEndedThere) {
   start({"east"});
   for (const char* name : {"a", "b"}) apply(last_try_yaml(name));
