@@ -80,7 +80,7 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
   view->runs_on_hub = runs_there;
   if (runs_there) return;
   view->rejection = rejection_of(hub, workload);
-  if (!view->rejection.empty() && workload.status.cluster_name) {
+  if (!view->rejection.empty() && !view->cluster_name.empty()) {
     view->kind_dropped = std::exchange(view->rejection, {});
     return;
   }

@@ -126,6 +126,11 @@ class Federation:
         self.hub.kubectl.create(*jobs)
         return [j["metadata"]["name"] for j in jobs]
 
+    def stop_policy(self, worker, policy):
+        """Of the ClusterQueue of that worker."""
+        self.workers[worker].kubectl.run("patch", "clusterqueue", "local", "--type=merge", "-p",
+                                         json.dumps({"spec": {"stopPolicy": policy}}))
+
     def workload_of(self, name, namespace=objects.NAMESPACE):
         """The hub's Workload of a job; None when there is none."""
         found = [w for w in self.hub.api.list("workloads", namespace)

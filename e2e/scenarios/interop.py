@@ -280,10 +280,10 @@ def preemption_beside_upstream(env):
         # Before the worker evicts, because what it evicts makes room.
         high += fed.submit(*[objects.job(f"urgent-{turn}-{i}", seconds=1, cpu="16",
                                          labels={PRIORITY: "urgent"}) for i in range(3)])
-        drain(fed, worker, "HoldAndDrain")
+        fed.stop_policy(worker, "HoldAndDrain")
         fed.wait_for("an urgent job is admitted", lambda: any(
             is_true(fed.workload_of(n) or {}, "Admitted") for n in high[-3:]))
-        drain(fed, worker, "None")
+        fed.stop_policy(worker, "None")
     left = [n for n in low if not is_true(fed.hub.api.get("jobs", n, NS), "Complete")]
     deleted, stopped = left[-1], left[-2]
     fed.hub.kubectl.run("delete", "job", deleted, "-n", NS, "--wait=false")
@@ -295,8 +295,3 @@ def preemption_beside_upstream(env):
                fed.workload_of(n)["status"].get("schedulingStats", {}).get("evictions", [])}
     assert "Preempted" in reasons, f"the hub preempted nothing: {reasons}"
     assert not is_true(fed.workload_of(stopped), "QuotaReserved")
-
-
-def drain(fed, worker, policy):
-    fed.workers[worker].kubectl.run("patch", "clusterqueue", "local", "--type=merge", "-p",
-                                    json.dumps({"spec": {"stopPolicy": policy}}))

@@ -1,7 +1,6 @@
 """Pods, groups of Pods, and what acts through its Pods. The scenarios are the kubelet, the scheduler
 and the controllers that make Pods."""
 import copy
-import json
 
 from harness import kinds, objects, solo
 from harness.api import ApiError, condition, is_true
@@ -484,20 +483,16 @@ def a_group_of_a_fleet_comes_back(env):
         hub.hold(pod)
         uids[name] = hub.api.get("pods", name, NS)["metadata"]["uid"]
 
-    def place(policy):
-        worker.cluster.kubectl.run("patch", "clusterqueue", "local", "--type=merge", "-p",
-                                   json.dumps({"spec": {"stopPolicy": policy}}))
-
     for away in (False, True):
         for name in names:
             fed.wait_for(f"{name} is on the worker", lambda n=name: worker.api.find("pods", n, NS))
             worker.run(name)
         if away:
             fed.hub.kill_manager()
-        place("HoldAndDrain")
+        fed.stop_policy("cpu", "HoldAndDrain")
         for name in names:
             worker.kill(name)
-        place("None")
+        fed.stop_policy("cpu", "None")
         if away:
             worker.wait_gone(names)
             fed.hub.restart_manager()

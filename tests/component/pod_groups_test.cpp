@@ -259,9 +259,10 @@ TEST_F(PodGroups, APodThatIsReplacedGoesOnceTheWorkloadBelongsToTheOneThatReplac
   start();
   apply_group({"a", "b"}, 2);
   settle();
-  for (const char* name : {"a", "b"}) run_pod(name);
-  for (const char* name : {"a", "b"}) set_phase(name, "Failed");
-  for (const char* name : {"a", "b"}) (void)cluster_.remove(pods(), key(name));
+  for (const char* name : {"a", "b"}) {
+    run_pod(name);
+    end_pod(name);
+  }
   settle();
   EXPECT_THAT(states({"a", "b"}), ElementsAre("Failed going kept", "Failed going kept"));
   const auto before = group_workload();
