@@ -922,7 +922,7 @@ Plan plan_once(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (local.finished || !local.quota_reserved) return clean_up(g, now, config);
   // 3. The workload is evicted and still holds quota.
   if (local.evicted) return wind_down(g, now, config);
-  // The manager no longer looks at the job: it goes on where it runs.
+  // 3a. A cluster is recorded, and the manager no longer looks at the job: it goes on there.
   if (!local.kind_dropped.empty()) return {};
   // 4. MultiKueue does not dispatch the workload, or no longer does.
   if (local.check == CheckState::none) {
