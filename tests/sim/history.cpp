@@ -672,7 +672,8 @@ std::string History::reason_to_stop(const Run& run, Duration lost_after, UsedFac
   const auto first_of = [&](const std::deque<Fact>& facts, Duration news) -> const Fact* {
     for (const Fact& fact : facts) {
       const bool here = fact.cluster.empty() || fact.cluster == run.worker;
-      if (!here || fact.at + news < run.recorded || fact.spares.contains(run.workload)) continue;
+      if (!here || fact.at + news < run.recorded || fact.at > end) continue;
+      if (fact.spares.contains(run.workload)) continue;
       if (!used || fact.lasting || used->emplace(run.workload, &fact).second) return &fact;
     }
     return nullptr;

@@ -129,13 +129,22 @@ class NoNeedlessStop final : public Invariant {
     if (expected_.refusals || run.created < free + 15s) return;
     if (!undisturbed(history_, run, run.recorded - 1s)) return;
     // A larger size gets the place of what the hub believes to run there, and waits for its quota
-    // even if nothing does.
+    // even if nothing does, or if that is gone before it gets the quota.
     const Record* record = history_.record(run.hub, run.workload);
     const auto heard = history_.hears_since(run.hub, run.worker);
     const bool larger = record && record->latest != run.workload;
     if (larger && (free > run.recorded || !heard || *heard > run.recorded)) return;
+    if (larger && took_its_place(run, *record)) return;
     history_.violated("the job of " + run.workload + " comes to " + run.worker +
                       " long after that worker was recorded");
+  }
+
+  /// What had its place ran there when it was recorded, and went before it came.
+  static bool took_its_place(const Run& run, const Record& record) {
+    return std::any_of(record.runs.begin(), record.runs.end(), [&](const Run& other) {
+      return other.worker == run.worker && other.uid != run.uid && other.began < run.recorded &&
+             other.end != Run::End::none && other.over > run.recorded;
+    });
   }
 
   /// A Job does not go on for long on a worker that is no longer listed.
@@ -210,11 +219,14 @@ class NoNeedlessStop final : public Invariant {
     return record && record->cluster != run.worker && record->since < run.created;
   }
 
-  /// Its worker was lost before the other one was recorded, and starts the Job only now.
+  /// Its worker was given up for a reason before the other one was recorded, and starts the Job
+  /// only now.
   bool given_up(const Run& run, const Run& other) const {
-    return run.created < other.recorded &&
-           history_.cut_off(run.hub, run.worker, run.recorded, other.recorded) >=
-               expected_.worker_lost_timeout / 2;
+    if (run.created >= other.recorded) return false;
+    Run until = run;
+    until.end = Run::End::removed;
+    until.over = other.recorded;
+    return !reason(until).empty();
   }
 
   /// What a request that came too late has made is stopped as soon as the hub can.
