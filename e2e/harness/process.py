@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 
+from .waiting import slowness
+
 # Reads "+pid" and "-pid" lines; when its input ends, whatever is still listed is killed. So nothing
 # is left behind even when the run itself is killed.
 GUARDIAN = r"""
@@ -75,16 +77,18 @@ class Process:
         self._signal(signal.SIGCONT)
 
     def stop(self, patience=10):
-        """SIGTERM; returns the exit code. Raises when it takes longer than `patience` seconds."""
+        """SIGTERM; returns the exit code. Raises when it takes longer than `patience` seconds, which
+        are multiplied as all deadlines are."""
         if self._child is None:
             return None
+        patience *= slowness()
         self._signal(signal.SIGCONT)
         self._signal(signal.SIGTERM)
         try:
             return self._reap(patience)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise RuntimeError(f"{self.name} did not end within {patience} s of SIGTERM") from None
+            raise RuntimeError(f"{self.name} did not end within {patience:.0f} s of SIGTERM") from None
 
     def forget(self):
         """Called after an intended end: the process no longer counts as one that should run."""
