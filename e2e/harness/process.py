@@ -81,14 +81,14 @@ class Process:
         are multiplied as all deadlines are."""
         if self._child is None:
             return None
-        patience *= slowness()
         self._signal(signal.SIGCONT)
         self._signal(signal.SIGTERM)
         try:
             return self._reap(patience)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as late:
             self.kill()
-            raise RuntimeError(f"{self.name} did not end within {patience:.0f} s of SIGTERM") from None
+            raise RuntimeError(
+                f"{self.name} did not end within {late.timeout:.0f} s of SIGTERM") from None
 
     def forget(self):
         """Called after an intended end: the process no longer counts as one that should run."""
@@ -109,7 +109,7 @@ class Process:
     def _reap(self, patience):
         if self._child is None:
             return None
-        code = self._child.wait(patience)
+        code = self._child.wait(patience * slowness())
         self._guardian.tell(f"-{self._child.pid}")
         self._child = None
         return code

@@ -193,9 +193,11 @@ class NoNeedlessStop final : public Invariant {
     return true;
   }
 
-  /// A way to a worker that fails for half of the grace may seem lost for all of it, because what
-  /// finds out that it works again has backoffs.
-  std::string reason(const Run& run) const {
+  /// Why the hub may have given up a run that is over by that time. A way to a worker that fails
+  /// for half of the grace may seem lost for all of it, because what finds out that it works again
+  /// has backoffs.
+  std::string reason_before(Run run, SteadyPoint time) const {
+    run.over = time;
     return history_.reason_to_stop(run, expected_.worker_lost_timeout / 2);
   }
 
@@ -206,7 +208,9 @@ class NoNeedlessStop final : public Invariant {
     const SteadyPoint began = first_began(run, *record);
     for (const Run& earlier : record->runs) {
       if (earlier.end != Run::End::ended || earlier.over > began) continue;
-      if (expected_.lying.contains(earlier.worker) || !excused(earlier, run).empty()) continue;
+      // Its end may not have counted.
+      if (expected_.lying.contains(earlier.worker)) continue;
+      if (!reason_before(earlier, run.began).empty()) continue;
       if ((run.late || given_up(run, earlier)) && stopped_soon(run)) continue;
       history_.violated(run.workload + " runs on " + run.worker + " although it ended on " +
                         earlier.worker + ", for no reason");
@@ -222,11 +226,7 @@ class NoNeedlessStop final : public Invariant {
   /// Its worker was given up for a reason before the other one was recorded, and starts the Job
   /// only now.
   bool given_up(const Run& run, const Run& other) const {
-    if (run.created >= other.recorded) return false;
-    Run until = run;
-    until.end = Run::End::removed;
-    until.over = other.recorded;
-    return !reason(until).empty();
+    return run.created < other.recorded && !reason_before(run, other.recorded).empty();
   }
 
   /// What a request that came too late has made is stopped as soon as the hub can.
@@ -242,13 +242,6 @@ class NoNeedlessStop final : public Invariant {
       if (other.worker == run.worker && other.uid == run.uid) out = std::min(out, other.began);
     }
     return out;
-  }
-
-  /// Why the end of a run did not count.
-  std::string excused(const Run& earlier, const Run& run) const {
-    Run until = earlier;
-    until.over = run.began;
-    return reason(until);
   }
 
   std::map<std::string, std::vector<Kept>> kept_;  ///< by Workload
