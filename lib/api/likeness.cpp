@@ -1,5 +1,6 @@
 #include "lib/api/likeness.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +22,16 @@ void append(std::string& out, Edit edit, std::string_view inserted) {
   out.append(bytes.data(), bytes.size()).append(inserted);
 }
 
+/// How many characters are the same at the beginning.
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  constexpr std::size_t step = sizeof(std::uint64_t);
+  const std::size_t length = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  while (length - at >= step && std::memcmp(a.data() + at, b.data() + at, step) == 0) at += step;
+  while (at < length && a[at] == b[at]) ++at;
+  return at;
+}
+
 /// The text up to the next quotation mark: the rest of a string, or what stands between strings.
 std::string_view token(std::string_view text) {
   return text.substr(0, text.find('"'));
@@ -32,25 +43,19 @@ std::optional<std::string> differences(std::string_view base, std::string_view t
   const std::size_t affordable = text.size() / 2;
   std::string out;
   Edit edit;
-  for (;;) {
-    const std::string_view was = token(base);
-    const std::string_view is = token(text);
-    if (was == is) {
-      edit.kept += static_cast<std::uint32_t>(was.size());
-    } else {
-      edit.dropped = static_cast<std::uint32_t>(was.size());
-      append(out, edit, is);
-      edit = Edit();
-      if (out.size() > affordable) return std::nullopt;
-    }
-    base.remove_prefix(was.size());
-    text.remove_prefix(is.size());
-    if (base.empty() || text.empty()) break;
-    ++edit.kept;
-    base.remove_prefix(1);
-    text.remove_prefix(1);
+  while (base != text) {
+    // What is the same is passed over, up to the token that differs.
+    const std::size_t same = base.substr(0, common_prefix(base, text)).rfind('"') + 1;
+    const std::string_view was = token(base.substr(same));
+    const std::string_view is = token(text.substr(same));
+    edit.kept = static_cast<std::uint32_t>(same);
+    edit.dropped = static_cast<std::uint32_t>(was.size());
+    append(out, edit, is);
+    if (out.size() > affordable) return std::nullopt;
+    base.remove_prefix(same + was.size());
+    text.remove_prefix(same + is.size());
+    if (base.empty() != text.empty()) return std::nullopt;
   }
-  if (!base.empty() || !text.empty()) return std::nullopt;
   out.shrink_to_fit();
   return out;
 }

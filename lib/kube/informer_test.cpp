@@ -452,7 +452,7 @@ TEST(CountedBytes, AreThoseOfTheTextUnlessItHasManyShortEntries) {
       {R"({"spec":{"a":"b","c":[1,2,3,-4.5e6],"d":{},"e":null,"f":true}})",
        R"( {"containers" : [ {"name":"main","image":"registry.example.com/team/image:v1.23"} ] } )",
        R"({"finalizers":["kueue.x-k8s.io/in-use"],"note":"[{},{},{}] \" [{},{}] \\"})", "", "{",
-       "[", "\"", "]", R"({"a)", R"({"a\)", "[[[", "}}}"}) {
+       "[", "\"", "]", R"({"a)", R"({"a\)", "[[[", "}}}", "[}", R"({"a":])"}) {
     EXPECT_EQ(counted(text), text.size()) << text;
   }
   EXPECT_EQ(counted("[{},{ },{}]"), 1u + 3 * 64);

@@ -1,7 +1,6 @@
 #include "lib/kube/object_limits.h"
 
 #include "lib/base/json.h"
-#include "lib/base/json_scan.h"
 
 #include <algorithm>
 
@@ -69,18 +68,32 @@ class ShortEntries {
   }
 
   void skip_string() {
-    ++at_;
-    while (at_ < text_.size()) {
-      at_ = std::min(find_quote_or_backslash(text_, at_), text_.size());
-      const bool escape = at_ < text_.size() && text_[at_] == '\\';
-      at_ = std::min(at_ + (escape ? 2 : 1), text_.size());
-      if (!escape) break;
+    const std::size_t start = ++at_;
+    for (;;) {
+      const std::size_t quote = text_.find('"', at_);
+      at_ = quote == std::string_view::npos ? text_.size() : quote + 1;
+      if (quote == std::string_view::npos || backslashes(start, quote) % 2 == 0) return;
     }
   }
 
-  void skip_word() { at_ = std::min(text_.find_first_of(",]} \t\r\n", at_ + 1), text_.size()); }
+  /// In front of `end`, not beyond `start`.
+  std::size_t backslashes(std::size_t start, std::size_t end) const {
+    std::size_t count = 0;
+    while (end - count > start && text_[end - count - 1] == '\\') ++count;
+    return count;
+  }
 
-  void skip_marks() { at_ = std::min(text_.find_first_not_of(" \t\r\n,:", at_), text_.size()); }
+  void skip_word() {
+    for (++at_; at_ < text_.size() && !ends_word(text_[at_]);) ++at_;
+  }
+
+  void skip_marks() {
+    while (at_ < text_.size() && is_mark(text_[at_])) ++at_;
+  }
+
+  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+  static bool is_mark(char c) { return c == ',' || c == ':' || is_space(c); }
+  static bool ends_word(char c) { return c == ',' || c == ']' || c == '}' || is_space(c); }
 
   /// Whether the list or object has another entry; goes past `close`.
   bool more(char close) {
