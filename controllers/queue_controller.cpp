@@ -52,7 +52,11 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
       scope_(scope),
       batch_(batch),
       log_(cluster.log.named("queues")),
-      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
+      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}),
+      queues_(cluster.cluster_queues, cluster.clock, scope,
+              [this](const Item& item) { queue_.add(item); }),
+      flavors_(cluster.flavors, cluster.clock, scope,
+               [this](const Item& item) { queue_.add(item); }) {
   scheduler_.on_changes([this] { take_changes(); });
   cluster_.cluster_queues.on_transition([this](const auto& key, const auto& b, const auto& a) {
     look_at({"ClusterQueue", key}, same_but_status(b, a));
@@ -136,9 +140,9 @@ Task<Status> QueueController::reconcile(Item item) {
   if (item.first == "ClusterQueue") co_return co_await cluster_queue(std::move(item.second));
   if (item.first == "LocalQueue") co_return co_await local_queue(std::move(item.second));
   if (item.first == "Cohort") co_return co_await cohort(std::move(item.second));
-  if (item.first == "ResourceFlavor") co_return co_await flavor(std::move(item.second));
-  if (item.first == "Topology") co_return co_await topology(std::move(item.second));
-  co_return co_await check(std::move(item.second));
+  if (item.first == "ResourceFlavor") co_return co_await flavor(std::move(item));
+  if (item.first == "Topology") co_return co_await topology(std::move(item));
+  co_return co_await check(std::move(item));
 }
 
 /// Adds the finalizer to a live object, and removes it from a deleted object that is not in use.
@@ -161,6 +165,22 @@ Task<Status> QueueController::keep_finalizer(kube::Informer<T>& informer,
   co_return written;
 }
 
+template <class T, class Users>
+Task<Status> QueueController::keep_finalizer(kube::Informer<T>& informer, Item item, bool in_use,
+                                             Users& users) {
+  auto stored = informer.get(item.second);
+  const bool goes = stored && stored->metadata.deleting() &&
+                    stored->metadata.has_finalizer(in_use_finalizer) && !in_use;
+  if (!goes) users.forget(item);
+  if (!stored) co_return ok();
+  if (goes) {
+    const Result<bool> believed = users.believed(item);
+    if (!believed) co_return believed.error();
+    if (!*believed) co_return ok();  // it comes back after the list
+  }
+  co_return co_await keep_finalizer(informer, std::move(stored), in_use);
+}
+
 /// Writes the counts of a queue and whether it is active.
 template <class T, class QueueStatus>
 Task<Status> QueueController::write_queue(kube::Informer<T>& informer,
@@ -178,6 +198,7 @@ Task<Status> QueueController::write_queue(kube::Informer<T>& informer,
 Task<Status> QueueController::cluster_queue(api::ObjectKey key) {
   auto stored = cluster_.cluster_queues.get(key);
   if (!stored) co_return ok();
+  // No list is needed: only the manager that leads reserves, and it listed when it began to lead.
   const bool in_use = scheduler_.reader().has_reservations(key.name);
   const Status kept = co_await keep_finalizer(cluster_.cluster_queues, stored, in_use);
   if (!kept) co_return kept;
@@ -205,28 +226,22 @@ Task<Status> QueueController::cohort(api::ObjectKey key) {
   co_return co_await cluster_.write_status(cluster_.cohorts, std::move(before), std::move(after));
 }
 
-Task<Status> QueueController::flavor(api::ObjectKey key) {
-  auto stored = cluster_.flavors.get(key);
-  if (!stored) co_return ok();
-  co_return co_await keep_finalizer(cluster_.flavors, std::move(stored),
-                                    scheduler_.reader().flavor_in_use(key.name));
+Task<Status> QueueController::flavor(Item item) {
+  const bool in_use = scheduler_.reader().flavor_in_use(item.second.name);
+  return keep_finalizer(cluster_.flavors, std::move(item), in_use, queues_);
 }
 
-Task<Status> QueueController::topology(api::ObjectKey key) {
-  auto stored = cluster_.topologies.get(key);
-  if (!stored) co_return ok();
+Task<Status> QueueController::topology(Item item) {
   const auto flavors = cluster_.flavors.list();
   const bool in_use = std::any_of(flavors.begin(), flavors.end(), [&](const auto& flavor) {
-    return flavor->spec.topology_name == key.name;
+    return flavor->spec.topology_name == item.second.name;
   });
-  co_return co_await keep_finalizer(cluster_.topologies, std::move(stored), in_use);
+  return keep_finalizer(cluster_.topologies, std::move(item), in_use, flavors_);
 }
 
-Task<Status> QueueController::check(api::ObjectKey key) {
-  auto stored = cluster_.checks.get(key);
-  if (!stored) co_return ok();
-  co_return co_await keep_finalizer(cluster_.checks, std::move(stored),
-                                    scheduler_.reader().check_in_use(key.name));
+Task<Status> QueueController::check(Item item) {
+  const bool in_use = scheduler_.reader().check_in_use(item.second.name);
+  return keep_finalizer(cluster_.checks, std::move(item), in_use, queues_);
 }
 
 }  // namespace regatta::controllers
