@@ -80,15 +80,19 @@ Json remote_copy(const api::Workload& workload, const std::string& origin, bool 
     const std::string key(api::annotations::workload_slice_replacement_for);
     metadata["annotations"][key] = workload.metadata.ns + "/" + (replaced.empty() ? "_" : replaced);
   }
-  Json whole = api::to_json(workload);
+  api::Workload
+      bare;  // a worker gets nothing else of the hub's Workload, so nothing else is printed
+  bare.spec = workload.spec;
+  bare.raw_spec = workload.raw_spec;
+  Json spec = std::move(api::to_json(bare)["spec"]);
   if (gated) {
     const Json gate = {{"name", api::gates::multikueue_preemption}};
-    whole["spec"]["preemptionGates"] = Json::array({gate});
+    spec["preemptionGates"] = Json::array({gate});
   }
   return {{"apiVersion", api::Workload::resource.api_version()},
           {"kind", "Workload"},
           {"metadata", std::move(metadata)},
-          {"spec", std::move(whole["spec"])}};
+          {"spec", std::move(spec)}};
 }
 
 void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid,
