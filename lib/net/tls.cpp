@@ -77,6 +77,8 @@ struct Wire {
   std::size_t left = 0;  ///< bytes that this step may read yet
   int messages = 0;      ///< since data came last
   bool interrupted = false;
+  bool drained =
+      false;  ///< the last read got less than it asked for: a wait tells when there is more
 
   static constexpr std::size_t step_max = 64 * 1024;
   static constexpr int messages_max = 100;
@@ -104,9 +106,14 @@ int socket_read(BIO* bio, char* into, int n) {
     BIO_set_retry_read(bio);
     return -1;
   }
+  if (wire.drained) {
+    BIO_set_retry_read(bio);
+    return -1;
+  }
   const std::size_t most = std::min(wire.left, static_cast<std::size_t>(n));
   const auto done = ::recv(wire.socket.native_handle(), into, most, 0);
   if (done > 0) wire.left -= static_cast<std::size_t>(done);
+  wire.drained = done > 0 && static_cast<std::size_t>(done) < most;
   if (done < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
   if (done == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   return static_cast<int>(done);
@@ -272,6 +279,7 @@ class TlsStream final : public ByteStream {
       const bool reads = why == SSL_ERROR_WANT_READ;
       const auto what = reads ? tcp::socket::wait_read : tcp::socket::wait_write;
       std::tie(*ec) = co_await wire_.socket.async_wait(what, as_tls_result);
+      wire_.drained = false;
       if (*ec) co_return 0;
     }
   }
