@@ -343,9 +343,10 @@ std::vector<JobPtr> JobStore::pods_of(const JobId& parent) const {
 
 Result<JobStore::Answered> JobStore::decode(const Kind& kind, std::string text) const {
   const std::size_t bytes = kube::counted_bytes(text);
-  const Result<Json> value = parse_json(kube::without_managed_fields(std::move(text)));
+  Result<Json> value = parse_json(kube::without_managed_fields(std::move(text)));
   if (!value) return value.error();
   Result<JobPtr> job = kind.decode(*value, deps_.pool);
+  discard(&*value);
   if (!job) return job.error();
   return Answered{std::move(*job), bytes};
 }

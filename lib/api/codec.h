@@ -25,7 +25,9 @@ template <class T>
 Result<T> decode(std::string_view text) {
   Result<Json> value = parse_json(text);
   if (!value) return value.error();
-  return from_json<T>(*value);
+  Result<T> object = from_json<T>(*value);
+  discard(&*value);
+  return object;
 }
 
 }  // namespace regatta::api

@@ -27,6 +27,7 @@
 #include <nlohmann/json.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
@@ -133,8 +134,7 @@ void read_value(const Json& value, std::map<std::string, T>& out, const Path& pa
 /// Visits the members of one JSON object. The first error wins and stops everything after it.
 class FieldReader {
  public:
-  FieldReader(const Json& object, const Path& path, FirstError* error)
-      : object_(&object), path_(&path), error_(error) {}
+  FieldReader(const Json& object, const Path& path, FirstError* error);
 
   template <class T>
   void operator()(std::string_view name, T& out) {
@@ -171,6 +171,7 @@ class FieldReader {
   const Json* object_;
   const Path* path_;
   FirstError* error_;
+  std::uint64_t present_ = 0;  ///< the bits of the members' names: most fields are absent
 };
 
 template <HasFields T>

@@ -102,6 +102,26 @@ TEST(Json, ReadsWhatTheGeneralParserReads) {
   EXPECT_GT(read, 1000);
 }
 
+TEST(Json, OfMembersWithOneNameTheLastOneCounts) {
+  EXPECT_EQ(*parse_json(R"({"a":{"b":1},"a":"text"})"), Json({{"a", "text"}}));
+  EXPECT_EQ(*parse_json(R"({"a":[1],"a":null})"), Json({{"a", nullptr}}));
+  EXPECT_EQ(*parse_json(R"({"a":"text","a":[]})"), Json({{"a", Json::array()}}));
+}
+
+TEST(Json, IsDiscardedDownToTheDeepestThatIsRead) {
+  const std::string deepest(json_depth_max, '[');
+  auto value = parse_json(deepest + std::string(json_depth_max, ']'));
+  ASSERT_TRUE(value);
+  discard(&*value);
+  EXPECT_EQ(*value, Json::array());
+  Json object = {{"a", {{"b", {1, "two", nullptr}}}}, {"c", "d"}};
+  discard(&object);
+  EXPECT_EQ(object, Json::object());
+  Json text = "text";
+  discard(&text);
+  EXPECT_EQ(text, "text");
+}
+
 TEST(Json, RefusesTrailingText) {
   EXPECT_FALSE(parse_json("{} x"));
 }

@@ -51,12 +51,9 @@ class PlainReader {
         return object(out, depth + 1);
       case '[':
         return array(out, depth + 1);
-      case '"': {
-        std::string text;
-        if (!string(&text)) return false;
-        *out = std::move(text);
-        return true;
-      }
+      case '"':
+        *out = Json::value_t::string;
+        return string(&out->get_ref<std::string&>());
       case 't':
         *out = true;
         return literal("true");
@@ -73,7 +70,7 @@ class PlainReader {
   bool object(Json* out, int depth) {
     if (depth > json_depth_max) return false;
     ++at_;
-    *out = Json::object();
+    *out = Json::value_t::object;
     auto& members = out->get_ref<Json::object_t&>();
     if (eat('}')) return true;
     do {
@@ -81,7 +78,8 @@ class PlainReader {
       std::string name;
       if (at_ == end_ || *at_ != '"' || !string(&name) || !eat(':')) return false;
       const auto member = members.emplace_hint(members.end(), std::move(name), nullptr);
-      member->second = nullptr;  // of two members with one name the last one counts
+      // Of two members with one name the last one counts.
+      if (!member->second.is_null()) member->second = nullptr;
       if (!value(&member->second, depth)) return false;
     } while (eat(','));
     return eat('}');
@@ -90,7 +88,7 @@ class PlainReader {
   bool array(Json* out, int depth) {
     if (depth > json_depth_max) return false;
     ++at_;
-    *out = Json::array();
+    *out = Json::value_t::array;
     auto& items = out->get_ref<Json::array_t&>();
     if (eat(']')) return true;
     do {
@@ -294,6 +292,18 @@ void append_json(std::string& out, const Json& value, Escapes escapes) {
       return append_number(out, value.get<std::uint64_t>());
     default:
       return append_general(out, value, escapes);
+  }
+}
+
+void discard(Json* value) {
+  if (value->is_object()) {
+    auto& members = value->get_ref<Json::object_t&>();
+    for (auto& [name, member] : members) discard(&member);
+    members.clear();
+  } else if (value->is_array()) {
+    auto& items = value->get_ref<Json::array_t&>();
+    for (Json& item : items) discard(&item);
+    items.clear();
   }
 }
 

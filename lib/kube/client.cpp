@@ -112,6 +112,7 @@ Status read_item(std::string_view text, const api::ResourceInfo& resource, const
   if (!item) return item.error();
   name_item(&*item, resource);
   on_item(*item, counted_bytes(kept) + text.size() - kept.size());
+  discard(&*item);
   return ok();
 }
 

@@ -42,8 +42,11 @@ Json within_scope(Json object, PatchScope scope) {
 
 std::string guarded_merge_patch(Json before, Json after, PatchScope scope) {
   const Json version = member_or_null(member_or_null(before, "metadata"), "resourceVersion");
-  Json patch = merge_patch_between(within_scope(std::move(before), scope),
-                                   within_scope(std::move(after), scope));
+  Json from = within_scope(std::move(before), scope);
+  Json to = within_scope(std::move(after), scope);
+  Json patch = merge_patch_between(from, to);
+  discard(&from);
+  discard(&to);
   if (patch.empty()) return {};
   if (version.is_string()) patch["metadata"]["resourceVersion"] = version;
   return dump_json(patch);

@@ -8,6 +8,11 @@
 namespace regatta::kube {
 namespace {
 
+struct Tree {
+  ~Tree() { discard(&json); }
+  Json json;
+};
+
 std::string version_of(const Json& object) {
   const auto metadata = object.find("metadata");
   if (metadata == object.end() || !metadata->is_object()) return {};
@@ -42,7 +47,8 @@ Result<WatchEvent> decode_watch_event(std::string_view line) {
   decoded.type = *type;
   decoded.resource_version = version_of(object);
   decoded.bytes = counted_bytes(line);
-  decoded.object = std::make_shared<const Json>(std::move(object));
+  const auto tree = std::make_shared<Tree>(std::move(object));
+  decoded.object = {tree, &tree->json};
   return decoded;
 }
 
