@@ -77,3 +77,25 @@ def more_than_fits(env):
         used = {r["name"]: r["total"] for f in flavors for r in f["resources"]}
         return all(str(v) == "0" for v in used.values()) or report(used)
     fed.wait_for("all quota is given back", usage, 20)
+
+
+@scenario
+def what_is_deleted_while_it_is_used(env):
+    """A queue, its flavor and its check wait for what uses them, and go when that has gone."""
+    fed = env.federate(workers=("cpu",))
+    api = fed.hub.api
+    queue = api.get("clusterqueues", "fleet")["spec"]
+    deleted = {"clusterqueues": "fleet",
+               "resourceflavors": queue["resourceGroups"][0]["flavors"][0]["name"],
+               "admissionchecks": queue["admissionChecksStrategy"]["admissionChecks"][0]["name"]}
+    fed.submit(objects.job("holds-them", seconds=6))
+    fed.wait_running("holds-them")
+    for kind, name in deleted.items():
+        fed.hub.kubectl.run("delete", kind, name, "--wait=false")
+    fed.wait_for("the queue is terminating", lambda: holding(
+        api.get("clusterqueues", "fleet"), "Active", "False", "Terminating"), 20)
+    for kind, name in deleted.items():
+        assert api.get(kind, name)["metadata"].get("deletionTimestamp"), (kind, name)
+    fed.wait_complete(["holds-them"])
+    fed.wait_for("all three are gone", lambda: not [
+        kind for kind, name in deleted.items() if api.find(kind, name)], 20)
