@@ -4,9 +4,9 @@
 #include "lib/base/error.h"
 #include "lib/kube/informer.h"
 #include "lib/runtime/task_scope.h"
+#include "lib/runtime/work_queue.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -18,7 +18,7 @@ namespace regatta::controllers {
 /// watch may hide the one that does, so the kind is listed anew before an item is let go. Items
 /// that are asked about soon after each other share a list.
 ///
-/// `users` and `scope` must outlive it; the scope must be joined before it is destroyed.
+/// `users`, `scope` and `queue` must outlive it; the scope must be joined before it is destroyed.
 template <class User, class Item>
 class KnownUsers {
  public:
@@ -27,10 +27,9 @@ class KnownUsers {
   /// How long a list waits for more items.
   static constexpr Duration gather{200};
 
-  /// `again` is called for each item of which believed() said "not yet", when it may say more.
-  KnownUsers(kube::Informer<User>& users, Clock& clock, TaskScope& scope,
-             std::function<void(const Item&)> again)
-      : users_(users), clock_(clock), scope_(scope), again_(std::move(again)) {}
+  /// Each item of which believed() said "not yet" is added to `queue` when it may say more.
+  KnownUsers(kube::Informer<User>& users, Clock& clock, TaskScope& scope, WorkQueue<Item>& queue)
+      : users_(users), clock_(clock), scope_(scope), queue_(queue) {}
 
   /// Call it for an item that no object in the store uses. True when the store has a list that
   /// ended lately and began after the first such call. False: not yet, a list is under way.
@@ -60,7 +59,7 @@ class KnownUsers {
       co_await users_.catch_up();
       done_ = begun_;
       ended_ = clock_.steady();
-      for (const Item& item : told) again_(item);
+      for (const Item& item : told) queue_.add(item);
     }
     listing_ = false;
   }
@@ -68,7 +67,7 @@ class KnownUsers {
   kube::Informer<User>& users_;
   Clock& clock_;
   TaskScope& scope_;
-  std::function<void(const Item&)> again_;
+  WorkQueue<Item>& queue_;
   std::map<Item, std::uint64_t> asked_;  ///< the lists begun before the first call for it
   std::set<Item> waiting_;               ///< for the next list
   std::uint64_t begun_ = 0;              ///< lists

@@ -22,6 +22,11 @@ bool same_but_status(const std::shared_ptr<const T>& before,
          before->metadata.finalizers == after->metadata.finalizers;
 }
 
+/// It waits for nothing but the finalizer, and nothing uses it.
+bool is_free(const api::ObjectMeta& metadata, bool in_use) {
+  return metadata.deleting() && metadata.has_finalizer(in_use_finalizer) && !in_use;
+}
+
 void set_active(api::Conditions* conditions, const admission::Activity& activity,
                 std::int64_t generation, TimePoint now) {
   api::set_condition(conditions,
@@ -53,10 +58,8 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
       batch_(batch),
       log_(cluster.log.named("queues")),
       queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}),
-      queues_(cluster.cluster_queues, cluster.clock, scope,
-              [this](const Item& item) { queue_.add(item); }),
-      flavors_(cluster.flavors, cluster.clock, scope,
-               [this](const Item& item) { queue_.add(item); }) {
+      queues_(cluster.cluster_queues, cluster.clock, scope, queue_),
+      flavors_(cluster.flavors, cluster.clock, scope, queue_) {
   scheduler_.on_changes([this] { take_changes(); });
   cluster_.cluster_queues.on_transition([this](const auto& key, const auto& b, const auto& a) {
     look_at({"ClusterQueue", key}, same_but_status(b, a));
@@ -150,10 +153,9 @@ template <class T>
 Task<Status> QueueController::keep_finalizer(kube::Informer<T>& informer,
                                              std::shared_ptr<const T> object, bool in_use) {
   T after = *object;
-  const bool has = object->metadata.has_finalizer(in_use_finalizer);
-  if (!object->metadata.deleting() && !has) {
+  if (!object->metadata.deleting() && !object->metadata.has_finalizer(in_use_finalizer)) {
     after.metadata.finalizers.emplace_back(in_use_finalizer);
-  } else if (object->metadata.deleting() && has && !in_use) {
+  } else if (is_free(object->metadata, in_use)) {
     std::erase(after.metadata.finalizers, in_use_finalizer);
   } else {
     co_return ok();
@@ -169,8 +171,7 @@ template <class T, class Users>
 Task<Status> QueueController::keep_finalizer(kube::Informer<T>& informer, Item item, bool in_use,
                                              Users& users) {
   auto stored = informer.get(item.second);
-  const bool goes = stored && stored->metadata.deleting() &&
-                    stored->metadata.has_finalizer(in_use_finalizer) && !in_use;
+  const bool goes = stored && is_free(stored->metadata, in_use);
   if (!goes) users.forget(item);
   if (!stored) co_return ok();
   if (goes) {

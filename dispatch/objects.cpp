@@ -80,8 +80,7 @@ Json remote_copy(const api::Workload& workload, const std::string& origin, bool 
     const std::string key(api::annotations::workload_slice_replacement_for);
     metadata["annotations"][key] = workload.metadata.ns + "/" + (replaced.empty() ? "_" : replaced);
   }
-  api::Workload
-      bare;  // a worker gets nothing else of the hub's Workload, so nothing else is printed
+  api::Workload bare;  // what no worker gets is not printed
   bare.spec = workload.spec;
   bare.raw_spec = workload.raw_spec;
   Json spec = std::move(api::to_json(bare)["spec"]);

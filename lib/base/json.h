@@ -19,8 +19,8 @@ constexpr int json_depth_max = 500;
 Result<Json> parse_json(std::string_view text);
 
 /// Empties a list or an object. The destructor does that, too, but moves all that is below into a
-/// list first: for the trees of objects that takes half as long again. `value` must not nest deeper
-/// than json_depth_max.
+/// list first, which takes twice as many instructions for the tree of an object. `value` must not
+/// nest deeper than json_depth_max.
 void discard(Json* value);
 
 /// Compact text, keys sorted. Invalid UTF-8 is replaced; it never throws.

@@ -8,6 +8,7 @@
 namespace regatta::kube {
 namespace {
 
+/// A value that is freed from below.
 struct Tree {
   ~Tree() { discard(&json); }
   Json json;

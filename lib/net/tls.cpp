@@ -77,8 +77,8 @@ struct Wire {
   std::size_t left = 0;  ///< bytes that this step may read yet
   int messages = 0;      ///< since data came last
   bool interrupted = false;
-  bool drained =
-      false;  ///< the last read got less than it asked for: a wait tells when there is more
+  /// The last read got less than it asked for. A wait tells when there is more.
+  bool drained = false;
 
   static constexpr std::size_t step_max = 64 * 1024;
   static constexpr int messages_max = 100;
@@ -102,11 +102,7 @@ int socket_read(BIO* bio, char* into, int n) {
     return -1;
   }
   wire.interrupted = wire.left == 0;
-  if (wire.interrupted) {
-    BIO_set_retry_read(bio);
-    return -1;
-  }
-  if (wire.drained) {
+  if (wire.interrupted || wire.drained) {
     BIO_set_retry_read(bio);
     return -1;
   }

@@ -21,15 +21,21 @@ spec: {levels: [{nodeLabel: rack}]}
   void remove(const std::string& name) {
     ASSERT_TRUE(cluster_.remove(T::resource, api::ObjectKey(name)));
   }
-  /// From now on the manager hears of nothing below `path`, until it lists anew. Other faults
-  /// concern these requests and `write`, e.g. "/admissionchecks".
-  void stop_hearing(const std::string& path, const std::string& write = "none") {
-    manager_->faults().concerns = [path, write](const net::HttpRequest& request) {
-      if (request.method == "PATCH") return request.target.find(write) != std::string::npos;
-      return request.target.find(path) != std::string::npos;
-    };
-    settle(20min);  // every watch is opened anew
+  /// From now on the manager hears of nothing below `path`, until it lists anew.
+  void stop_hearing(const std::string& path, const std::string& write = "") {
+    let_faults_concern(path, write);
     manager_->faults().half_open_watch = 1;
+  }
+  /// The check `checked` is there and is not used, and what happens to queues is not heard of.
+  void start_with_idle_check(const std::string& write = "") {
+    start_with_queues();
+    apply_check();
+    settle();
+    stop_hearing("/clusterqueues", write);
+  }
+  static std::string bare_flavor(const std::string& name) {
+    return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: " + name +
+           "}\n";
   }
   /// The server does not answer what stop_hearing() is about.
   void stop_reading() {
@@ -51,10 +57,7 @@ spec: {nodeLabels: {pool: cpu}, topologyName: racks}
 };
 
 TEST_F(InUse, ACheckThatAQueueTookUnheardStays) {
-  start_with_queues();
-  apply_check();
-  settle();
-  stop_hearing("/clusterqueues");
+  start_with_idle_check();
   require_check();
   remove<api::AdmissionCheck>("checked");
   settle(1min);
@@ -67,11 +70,7 @@ TEST_F(InUse, ACheckThatAQueueTookUnheardStays) {
 
 TEST_F(InUse, AFlavorThatAnUnheardQueueUsesStays) {
   start_with_queues();
-  apply(R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: gpus}
-)");
+  apply(bare_flavor("gpus"));
   settle();
   stop_hearing("/clusterqueues");
   apply(R"(
@@ -101,12 +100,8 @@ TEST_F(InUse, ATopologyThatAnUnheardFlavorUsesStays) {
 
 TEST_F(InUse, AListFromBeforeTheDeletionSaysNothing) {
   start_with_queues();
+  apply(bare_flavor("gpus"));
   apply_check();
-  apply(R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: gpus}
-)");
   settle();
   stop_hearing("/clusterqueues");
   remove<api::ResourceFlavor>("gpus");
@@ -118,10 +113,7 @@ metadata: {name: gpus}
 }
 
 TEST_F(InUse, AListFromLongBeforeTheWriteSaysNothing) {
-  start_with_queues();
-  apply_check();
-  settle();
-  stop_hearing("/clusterqueues", "/admissionchecks");
+  start_with_idle_check("/admissionchecks");
   manager_->faults().refused = 1;
   manager_->faults().refused_with = 500;
   remove<api::AdmissionCheck>("checked");
@@ -135,10 +127,7 @@ TEST_F(InUse, AListFromLongBeforeTheWriteSaysNothing) {
 }
 
 TEST_F(InUse, NothingIsLetGoWhileItsUsersCannotBeListed) {
-  start_with_queues();
-  apply_check();
-  settle();
-  stop_hearing("/clusterqueues");
+  start_with_idle_check();
   stop_reading();
   remove<api::AdmissionCheck>("checked");
   settle(10min);
@@ -153,14 +142,7 @@ TEST_F(InUse, WhatAnUnreadableQueueMayUseStays) {
   apply_check();
   accept_newer(cluster_, api::ClusterQueue::resource);
   require_check();
-  const Json condition = {{"type", "FromTheFuture"},
-                          {"status", "Perhaps"},
-                          {"reason", "New"},
-                          {"message", ""},
-                          {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
-  const Json patch = {{"status", {{"conditions", Json::array({condition})}}}};
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), dump_json(patch),
-                             "status"));
+  make_unreadable(cluster_, api::ObjectKey("cq"), api::ClusterQueue::resource);
   start_manager();
   settle();
   remove<api::AdmissionCheck>("checked");
@@ -179,10 +161,7 @@ TEST_F(InUse, WhatAnUnreadableQueueMayUseStays) {
 
 TEST_F(InUse, ManyThatGoTogetherCostOneListOfTheirUsers) {
   start_with_queues();
-  for (int i = 0; i < 40; ++i) {
-    apply("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f" +
-          std::to_string(i) + "}\n");
-  }
+  for (int i = 0; i < 40; ++i) apply(bare_flavor("f" + std::to_string(i)));
   settle();
   manager_->requests.clear();
   for (int i = 0; i < 40; ++i) remove<api::ResourceFlavor>("f" + std::to_string(i));

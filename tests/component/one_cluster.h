@@ -86,16 +86,18 @@ spec: {clusterQueue: cq}
     ASSERT_TRUE(cluster.patch(crds, name, dump_json(patch)));
     settle();
   }
-  /// Of a cluster that has newer Workloads.
-  void make_unreadable(TestCluster& cluster, const api::ObjectKey& name) {
-    Json workload = cluster.get(api::Workload::resource, name);
-    Json conditions = workload["status"]["conditions"];
-    Json newer = conditions.front();
-    newer["type"] = "FromTheFuture";
-    newer["status"] = "Perhaps";
-    conditions.push_back(newer);
+  /// Of a cluster that has newer objects of that resource.
+  void make_unreadable(TestCluster& cluster, const api::ObjectKey& name,
+                       const api::ResourceInfo& resource = api::Workload::resource) {
+    const Json object = cluster.get(resource, name);
+    Json conditions = object.value("/status/conditions"_json_pointer, Json::array());
+    conditions.push_back({{"type", "FromTheFuture"},
+                          {"status", "Perhaps"},
+                          {"reason", "New"},
+                          {"message", ""},
+                          {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
     const Json patch = {{"status", {{"conditions", conditions}}}};
-    ASSERT_TRUE(cluster.patch(api::Workload::resource, name, dump_json(patch), "status"));
+    ASSERT_TRUE(cluster.patch(resource, name, dump_json(patch), "status"));
   }
   /// The AdmissionCheck `checked`, whose controller is the test.
   void apply_check() {
@@ -120,13 +122,18 @@ spec: {controllerName: example.dev/check}
         api::ClusterQueue::resource, api::ObjectKey("cq"),
         R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})"));
   }
-  /// The queue is held, and from now on faults concern the objects below `path` alone. Every watch
-  /// is opened anew for that.
-  void single_out(const std::string& path) {
-    manager_->faults().concerns = [path](const net::HttpRequest& request) {
-      return request.target.find(path) != std::string::npos;
+  /// From now on faults concern the objects below `path` alone; with `write` what is written below
+  /// that path, instead of what is written below `path`. Every watch is opened anew for that.
+  void let_faults_concern(const std::string& path, const std::string& write = "") {
+    manager_->faults().concerns = [path, write](const net::HttpRequest& request) {
+      const bool other = !write.empty() && request.method == "PATCH";
+      return request.target.find(other ? write : path) != std::string::npos;
     };
     settle(20min);
+  }
+  /// The queue is held, and from now on faults concern the objects below `path` alone.
+  void single_out(const std::string& path) {
+    let_faults_concern(path);
     cluster_.set_stop_policy("Hold");
   }
   void open_queue() { cluster_.set_stop_policy("None"); }
