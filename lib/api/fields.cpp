@@ -6,18 +6,6 @@
 #include "lib/base/limited_text.h"
 
 namespace regatta::api {
-namespace {
-
-/// One of 64 bits, the same for the same name.
-std::uint64_t bit_of(std::string_view name) {
-  if (name.empty()) return 1;
-  const auto first = static_cast<unsigned char>(name.front());
-  const auto last = static_cast<unsigned char>(name.back());
-  return std::uint64_t(1) << ((name.size() + 5U * first + 11U * last) % 64);
-}
-
-}  // namespace
-
 std::string Path::str() const {
   if (!parent) return std::string(key);
   std::string out = parent->str();
@@ -151,18 +139,33 @@ void write_value(ConditionStatus in, Json& out) {
   out = in == ConditionStatus::True ? "True" : in == ConditionStatus::False ? "False" : "Unknown";
 }
 
+std::size_t FieldReader::place_of(std::string_view name) {
+  if (name.empty()) return 0;
+  const auto first = static_cast<unsigned char>(name.front());
+  const auto last = static_cast<unsigned char>(name.back());
+  return (name.size() + 5U * first + 11U * last) % places;
+}
+
 FieldReader::FieldReader(const Json& object, const Path& path, FirstError* error)
     : object_(&object), path_(&path), error_(error) {
   if (!object.is_object()) return;
-  for (const auto& [name, member] : object.get_ref<const Json::object_t&>()) {
-    present_ |= bit_of(name);
+  for (const Member& member : object.get_ref<const Json::object_t&>()) {
+    const std::size_t place = place_of(member.first);
+    taken_ |= std::uint64_t(1) << place;
+    last_at_[place] = &member;
   }
 }
 
 const Json* FieldReader::find(std::string_view name) const {
-  if (*error_ || (present_ & bit_of(name)) == 0) return nullptr;
-  const auto it = object_->find(name);
-  return it == object_->end() || it->is_null() ? nullptr : &*it;
+  const std::size_t place = place_of(name);
+  if (*error_ || (taken_ >> place & 1) == 0) return nullptr;
+  const Json* member = nullptr;
+  if (last_at_[place]->first == name) {
+    member = &last_at_[place]->second;
+  } else if (const auto it = object_->find(name); it != object_->end()) {
+    member = &*it;
+  }
+  return member && !member->is_null() ? member : nullptr;
 }
 
 void FieldReader::names(std::string_view name, std::vector<std::string>& out) {

@@ -166,12 +166,18 @@ class FieldReader {
   const Json* find(std::string_view name) const;
 
  private:
+  using Member = Json::object_t::value_type;
+  static constexpr std::size_t places = 64;
+
   Path at(std::string_view name) const { return {path_, name, -1}; }
+  /// The same for the same name.
+  static std::size_t place_of(std::string_view name);
 
   const Json* object_;
   const Path* path_;
   FirstError* error_;
-  std::uint64_t present_ = 0;  ///< the bits of the members' names: most fields are absent
+  std::uint64_t taken_ = 0;        ///< a bit for each place of a member: most fields are absent
+  const Member* last_at_[places];  ///< set where a bit is: of the members of a place the last one
 };
 
 template <HasFields T>
