@@ -57,7 +57,7 @@ Result<api::ObjectMeta> meta_of(const Json& object) {
   return meta;
 }
 
-Result<kube::InformerCore::Decoded> decode_meta(const Json& object) {
+Result<kube::InformerCore::Decoded> decode_meta(const Json& object, const void*) {
   Result<api::ObjectMeta> meta = meta_of(object);
   if (!meta) return meta.error();
   kube::InformerCore::Decoded out;

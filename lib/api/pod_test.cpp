@@ -228,6 +228,26 @@ TEST(TemplatePool, texts_keep_only_what_differs_and_read_the_same) {
   EXPECT_EQ(to_json(second), to_json(plain));
 }
 
+TEST(TemplatePool, a_text_is_what_it_reads_as) {
+  TemplatePool pool;
+  Job first = job_of(1, "registry.example/train:1"), second = job_of(2, "registry.example/train:1");
+  pool.share(&first);
+  pool.share(&second);
+  pool.share(&first);
+  EXPECT_EQ(first.raw_spec.own_bytes(), first.raw_spec.size()) << "no text is like itself";
+  for (const Job* job : {&first, &second}) {
+    for (const RawJson& part : {job->raw_spec, job->spec.pod_template.raw()}) {
+      std::string text = part.text();
+      EXPECT_TRUE(part.is(text));
+      EXPECT_FALSE(part.is(text + " "));
+      text.back() = ']';
+      EXPECT_FALSE(part.is(text));
+    }
+  }
+  EXPECT_TRUE(RawJson().is(""));
+  EXPECT_FALSE(RawJson().is("{}"));
+}
+
 TEST(TemplatePool, a_text_outlives_the_one_it_is_like) {
   TemplatePool pool;
   Job second = job_of(2, "registry.example/train:1");

@@ -17,6 +17,12 @@ std::string RawJson::text() const {
   return text_from(text_->base->own, text_->own).substr(offset_, length_);
 }
 
+bool RawJson::is(std::string_view text) const {
+  if (text.size() != length_) return false;
+  if (!text_ || text_->base) return this->text() == text;
+  return std::string_view(text_->own).substr(offset_, length_) == text;
+}
+
 Json RawJson::json() const {
   if (empty()) return Json();
   Result<Json> value = parse_json(text());

@@ -19,6 +19,8 @@ class RawJson {
   bool empty() const { return length_ == 0; }
   std::size_t size() const { return length_; }
   std::string text() const;
+  /// Whether text() is exactly that.
+  bool is(std::string_view text) const;
   /// The parsed text; null when empty.
   Json json() const;
   /// `length` bytes from `offset` on, in the same storage. They must lie within the text.

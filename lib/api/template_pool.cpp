@@ -26,6 +26,7 @@ void TemplatePool::Known<Value>::forget() {
 void TemplatePool::share(PodTemplate* pod_template) {
   std::weak_ptr<const PodSpec>& known = specs_.by_hash[pod_template->spec_hash_];
   const std::shared_ptr<const PodSpec> spec = known.lock();
+  if (spec == pod_template->spec_) return;
   if (spec && *spec == *pod_template->spec_) {
     pod_template->spec_ = spec;
     return;
@@ -40,6 +41,7 @@ void TemplatePool::share_text(RawJson* whole, std::vector<PodTemplate*> within) 
   const std::size_t shape = shape_of(before->own, within.front()->spec_hash_);
   std::weak_ptr<const RawJson::Text>& known = texts_.by_hash[shape];
   const std::shared_ptr<const RawJson::Text> base = known.lock();
+  if (base == before) return;
   auto differing = base ? differences(base->own, before->own) : std::nullopt;
   if (!differing) {
     known = before;

@@ -198,4 +198,7 @@ struct Workload {
 const AdmissionCheckState* find_check(const WorkloadStatus& status, std::string_view name);
 AdmissionCheckState* find_check(WorkloadStatus* status, std::string_view name);
 
+/// Empties each member that is the same in both: what is left has the same difference.
+void leave_out_common(WorkloadStatus* a, WorkloadStatus* b);
+
 }  // namespace regatta::api

@@ -205,6 +205,24 @@ AdmissionCheckState* find_check(WorkloadStatus* status, std::string_view name) {
   return const_cast<AdmissionCheckState*>(find_check(*status, name));
 }
 
+void leave_out_common(WorkloadStatus* a, WorkloadStatus* b) {
+  const auto compare = [&](auto member) {
+    if (a->*member == b->*member) a->*member = b->*member = {};
+  };
+  compare(&WorkloadStatus::conditions);
+  compare(&WorkloadStatus::admission);
+  compare(&WorkloadStatus::requeue_state);
+  compare(&WorkloadStatus::reclaimable_pods);
+  compare(&WorkloadStatus::admission_checks);
+  compare(&WorkloadStatus::resource_requests);
+  compare(&WorkloadStatus::accumulated_past_execution_time_seconds);
+  compare(&WorkloadStatus::evictions);
+  compare(&WorkloadStatus::nominated_cluster_names);
+  compare(&WorkloadStatus::cluster_name);
+  compare(&WorkloadStatus::unhealthy_nodes);
+  compare(&WorkloadStatus::preemption_gates);
+}
+
 REGATTA_API_CODEC(Workload);
 template std::vector<std::string> field_paths<Workload>();
 

@@ -8,6 +8,7 @@
 #include "lib/base/log.h"
 #include "lib/base/rng.h"
 #include "lib/kube/credentials.h"
+#include "lib/kube/known_spec.h"
 #include "lib/kube/outline.h"
 #include "lib/kube/patch.h"
 #include "lib/kube/token_bucket.h"
@@ -260,6 +261,11 @@ class Client {
     return api::decode<T>(without_managed_fields(std::move(*text)));
   }
   template <class T>
+  static Result<T> decoded_like(const T& known, Result<std::string> text) {
+    if (!text) return text.error();
+    return decode_like(known, without_managed_fields(std::move(*text)));
+  }
+  template <class T>
   Task<Result<T>> patch_difference(T before, T after, PatchScope scope);
 
   Task<Result<net::HttpResponse>> send(Call call);
@@ -301,26 +307,39 @@ Task<Result<std::vector<T>>> Client::list(std::string ns, ListOptions options) {
   co_return objects;
 }
 
+/// guarded_merge_patch() of two typed objects. What it does not look at is not printed, which would
+/// cost more than all the rest.
+template <class T>
+std::string difference_between(const T& before, const T& after, PatchScope scope) {
+  T from, to;
+  from.metadata.resource_version = before.metadata.resource_version;
+  if (scope == PatchScope::metadata) {
+    from.metadata = before.metadata;
+    to.metadata = after.metadata;
+    return guarded_merge_patch(api::to_json(from), api::to_json(to), scope);
+  }
+  if constexpr (requires { before.status; }) {
+    if (scope == PatchScope::status) {
+      from.status = before.status;
+      to.status = after.status;
+      if constexpr (requires { leave_out_common(&from.status, &to.status); }) {
+        leave_out_common(&from.status, &to.status);
+      }
+      return guarded_merge_patch(api::to_json(from), api::to_json(to), scope);
+    }
+  }
+  return guarded_merge_patch(api::to_json(before), api::to_json(after), scope);
+}
+
 template <class T>
 Task<Result<T>> Client::patch_difference(T before, T after, PatchScope scope) {
-  // Converting parts that are not compared would cost more than all the rest.
-  const auto part = [&](const T& object) {
-    if constexpr (requires { object.status; }) {
-      if (scope == PatchScope::status) {
-        T lean;
-        lean.metadata.resource_version = object.metadata.resource_version;
-        lean.status = object.status;
-        return api::to_json(lean);
-      }
-    }
-    return api::to_json(object);
-  };
-  std::string body = guarded_merge_patch(part(before), part(after), scope);
+  std::string body = difference_between(before, after, scope);
   if (body.empty()) co_return after;
   WriteOptions options;
   if (scope == PatchScope::status) options.subresource = "status";
-  co_return decoded<T>(co_await patch_raw(T::resource, before.metadata.key(), PatchType::merge,
-                                          std::move(body), std::move(options)));
+  co_return decoded_like<T>(before,
+                            co_await patch_raw(T::resource, before.metadata.key(), PatchType::merge,
+                                               std::move(body), std::move(options)));
 }
 
 }  // namespace regatta::kube

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lib/kube/informer_core.h"
+#include "lib/kube/known_spec.h"
 #include "lib/kube/object_limits.h"
 
 #include <concepts>
@@ -74,10 +75,8 @@ class ObjectInformer {
                  Decode decode)
       : core_(
             std::move(deps), resource, std::move(options),
-            [decode = std::move(decode)](const Json& value) -> Result<InformerCore::Decoded> {
-              Result<Ptr> object = decode(value);
-              if (!object) return object.error();
-              return decoded(std::move(*object), 0);
+            [decode = std::move(decode)](const Json& value, const void*) {
+              return decoded(decode(value));
             },
             type_info()) {}
 
@@ -126,11 +125,8 @@ class ObjectInformer {
   /// place of the stored older version, null where there is none; an error: that stays. The part's
   /// resourceVersion is 1, so that a write that is based on it is a conflict. Call it before run().
   void keep_part(std::function<Result<Ptr>(const Json&, const T* stored)> part) {
-    core_.keep_part([part = std::move(part)](const Json& value,
-                                             const void* stored) -> Result<InformerCore::Decoded> {
-      Result<Ptr> object = part(value, static_cast<const T*>(stored));
-      if (!object) return object.error();
-      return decoded(std::move(*object), 0);
+    core_.keep_part([part = std::move(part)](const Json& value, const void* stored) {
+      return decoded(part(value, static_cast<const T*>(stored)));
     });
   }
   /// `values` says under which values an object is found in index `name`.
@@ -187,6 +183,17 @@ class ObjectInformer {
   }
 
  protected:
+  /// `spec_from`: an object that has the spec which the tree lacks; null when it lacks nothing.
+  using DecodeWithSpec = std::function<Result<Ptr>(const Json&, const T* spec_from)>;
+
+  ObjectInformer(InformerDeps deps, InformerOptions options, DecodeWithSpec decode)
+      : core_(
+            std::move(deps), T::resource, std::move(options),
+            [decode = std::move(decode)](const Json& value, const void* spec_from) {
+              return decoded(decode(value, static_cast<const T*>(spec_from)));
+            },
+            type_info_with_spec()) {}
+
   /// See ListLimits.
   bool is_close() const { return core_.is_close(); }
 
@@ -205,6 +212,19 @@ class ObjectInformer {
       };
     }
     return info;
+  }
+  static InformerCore::TypeInfo type_info_with_spec() {
+    InformerCore::TypeInfo info = type_info();
+    if constexpr (KeepsSpec<T>) {
+      info.spec_of = [](const void* object) -> const api::RawJson& {
+        return static_cast<const T*>(object)->raw_spec;
+      };
+    }
+    return info;
+  }
+  static Result<InformerCore::Decoded> decoded(Result<Ptr> object) {
+    if (!object) return object.error();
+    return decoded(std::move(*object), 0);
   }
   static InformerCore::Decoded decoded(Ptr object, std::size_t bytes) {
     InformerCore::Decoded decoded;
@@ -226,13 +246,14 @@ class Informer : public ObjectInformer<T> {
   using Transform = std::function<void(T&)>;
 
   Informer(InformerDeps deps, InformerOptions options = {}, Transform transform = nullptr)
-      : ObjectInformer<T>(std::move(deps), T::resource, std::move(options),
-                          [transform](const Json& value) -> Result<std::shared_ptr<const T>> {
-                            Result<T> object = api::from_json<T>(value);
-                            if (!object) return object.error();
-                            if (transform) transform(*object);
-                            return std::make_shared<const T>(std::move(*object));
-                          }),
+      : ObjectInformer<T>(
+            std::move(deps), std::move(options),
+            [transform](const Json& value, const T* spec_from) -> Result<std::shared_ptr<const T>> {
+              Result<T> object = read_with_spec(value, spec_from);
+              if (!object) return object.error();
+              if (transform) transform(*object);
+              return std::make_shared<const T>(std::move(*object));
+            }),
         transform_(std::move(transform)) {}
 
   /// Where the store has a close limit the object is printed, to know its length.

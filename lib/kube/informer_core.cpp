@@ -3,6 +3,7 @@
 #include "lib/base/check.h"
 #include "lib/base/json_access.h"
 #include "lib/base/limited_text.h"
+#include "lib/kube/known_spec.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
@@ -49,6 +50,10 @@ api::ObjectKey key_of(const Json& object) {
   const Json* metadata = member(object, "metadata");
   if (!metadata) return {};
   return api::ObjectKey(text_at(*metadata, "namespace"), text_at(*metadata, "name"));
+}
+
+api::ObjectKey key_of(const Outline& object) {
+  return {std::string(object.ns), std::string(object.name)};
 }
 
 /// Kubernetes allows no longer name of an object or a namespace.
@@ -211,8 +216,7 @@ Task<Status> InformerCore::follow() {
     co_return stream.error();
   }
   set_connected(true);
-  // Our own writes were observed from their answers and come back as known events.
-  if (!with_list) stream->read_lean([this](const Outline& object) { return is_stored(object); });
+  if (!with_list) read_lean(&*stream);
   Listing initial;
   const Status watched =
       co_await read_until_silent(std::move(*stream), with_list ? &initial : nullptr);
@@ -220,11 +224,33 @@ Task<Status> InformerCore::follow() {
   co_return watched;
 }
 
+/// Our own writes were observed from their answers and come back as known events. Others mostly
+/// change no spec.
+void InformerCore::read_lean(WatchStream* stream) const {
+  WatchStream::WithSpec with_spec;
+  if (type_.spec_of) {
+    with_spec = [this](const Outline& object, std::string_view spec) {
+      return stored_with_spec(object, spec);
+    };
+  }
+  stream->read_lean([this](const Outline& object) { return is_stored(object); },
+                    std::move(with_spec));
+}
+
 bool InformerCore::is_stored(const Outline& object) const {
-  const api::ObjectKey key{std::string(object.ns), std::string(object.name)};
+  const api::ObjectKey key = key_of(object);
   const Entry* stored = store_.find(key);
   if (!stored || undecodable_.contains(key)) return false;
   return stored->resource_version == object.resource_version;
+}
+
+/// The stored version of the object, if it has that spec.
+InformerCore::Object InformerCore::stored_with_spec(const Outline& object,
+                                                    std::string_view spec) const {
+  const Entry* stored = store_.find(key_of(object));
+  if (!stored) return nullptr;
+  const bool same = is_spec(spec, object, resource_, type_.spec_of(stored->object.get()));
+  return same ? stored->object : nullptr;
 }
 
 Task<Status> InformerCore::fill_from_list() {
@@ -532,7 +558,7 @@ void InformerCore::set_connected(bool connected) {
 
 void InformerCore::add_to(Listing* listing, const Json& item, std::size_t bytes) {
   listing->bytes += bytes;
-  Result<Decoded> decoded = decode_(item);
+  Result<Decoded> decoded = decode_(item, nullptr);
   if (!decoded) {
     api::ObjectKey key = key_of(item);
     note_undecodable(key, decoded.error());
@@ -612,20 +638,32 @@ void InformerCore::apply(const WatchEvent& event) {
     const auto outrun = is_older_version(event.resource_version, stored->resource_version);
     if (!outrun.value_or(false)) erase(key, Absence::deleted, &changes);
   } else {
-    Result<Decoded> decoded = decode_(*event.object);
-    if (!decoded) {
-      const api::ObjectKey key = key_of(*event.object);
-      note_undecodable(key, decoded.error());
-      set_unreadable(key, decoded.error());
-      auto part = part_of(key, *event.object, event.bytes);
-      if (part) replace(key, &store_[key], std::move(*part), &changes);
-      return notify(changes);
+    Result<Decoded> decoded = decode_(*event.object, event.spec_from.get());
+    if (decoded) {
+      set_readable(decoded->key);
+      Entry entry{std::move(decoded->object), std::move(decoded->resource_version), event.bytes};
+      put(decoded->key, std::move(entry), &changes);
+    } else {
+      take_undecodable(event, decoded.error(), &changes);
     }
-    set_readable(decoded->key);
-    Entry entry{std::move(decoded->object), std::move(decoded->resource_version), event.bytes};
-    put(decoded->key, std::move(entry), &changes);
   }
   notify(changes);
+}
+
+void InformerCore::take_undecodable(const WatchEvent& event, const Error& error,
+                                    std::vector<Change>* changes) {
+  const api::ObjectKey key = key_of(*event.object);
+  note_undecodable(key, error);
+  set_unreadable(key, error);
+  std::optional<Entry> part;
+  if (event.spec_from && part_) {
+    Json whole = *event.object;
+    whole["spec"] = type_.spec_of(event.spec_from.get()).json();
+    part = part_of(key, whole, event.bytes);
+  } else {
+    part = part_of(key, *event.object, event.bytes);
+  }
+  if (part) replace(key, &store_[key], std::move(*part), changes);
 }
 
 std::optional<InformerCore::Entry> InformerCore::part_of(const api::ObjectKey& key,

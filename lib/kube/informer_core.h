@@ -97,7 +97,8 @@ class InformerCore {
     Object object;
     std::size_t bytes = 0;  ///< counted_bytes() of its text; for observe()
   };
-  using Decode = std::function<Result<Decoded>(const Json&)>;
+  /// `spec_from`: an object that has the spec which the tree lacks; null when it lacks nothing.
+  using Decode = std::function<Result<Decoded>(const Json&, const void* spec_from)>;
   using Part = std::function<Result<Decoded>(const Json&, const void* stored)>;
   using IndexFunction = std::function<std::vector<std::string>(const void*)>;
   /// What is known of the type of the objects.
@@ -106,6 +107,9 @@ class InformerCore {
     std::string_view (*uid_of)(const void*) = nullptr;
     /// Whether two objects have the same content. Without it no two have.
     bool (*equal)(const void*, const void*) = nullptr;
+    /// The text that the spec was read from. With it, objects are decoded without their spec where
+    /// the store has one that is the same.
+    const api::RawJson& (*spec_of)(const void*) = nullptr;
   };
   using ChangeHandler =
       std::function<void(const api::ObjectKey&, const Object& before, const Object& after)>;
@@ -221,7 +225,9 @@ class InformerCore {
   Task<> rest();
   Task<> roused();
   void note_rest();
+  void read_lean(WatchStream* stream) const;
   bool is_stored(const Outline& object) const;
+  Object stored_with_spec(const Outline& object, std::string_view spec) const;
   Task<Result<WatchStream>> open_watch(bool with_list);
   Task<Status> read_until_silent(WatchStream stream, Listing* initial);
   Task<Status> read_events(WatchStream* stream, Listing* initial);
@@ -240,6 +246,7 @@ class InformerCore {
   void replace_store(Listing listing, std::string version);
   void take_event(const WatchEvent& event, Listing* initial);
   void apply(const WatchEvent& event);
+  void take_undecodable(const WatchEvent& event, const Error& error, std::vector<Change>* changes);
   /// Unless the store has a newer version.
   void put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes);
   /// What is to be kept of an object that cannot be decoded, if there is anything.

@@ -183,8 +183,8 @@ inline std::string list_text(const std::string& version, std::vector<Json> items
 }
 
 inline std::string event_line(const std::string& type, const Json& object) {
-  const Json event = {{"type", type}, {"object", object}};
-  return dump_json(event) + "\n";
+  // In the order of API servers.
+  return R"({"type":")" + type + R"(","object":)" + dump_json(object) + "}\n";
 }
 
 inline std::string bookmark_line(const std::string& version) {

@@ -16,6 +16,7 @@ class Walker {
 
   std::size_t at() const { return at_; }
   std::string_view since(std::size_t begin) const { return text_.substr(begin, at_ - begin); }
+  std::string_view rest() const { return text_.substr(at_); }
 
   bool eat(char c) {
     skip_space();
@@ -115,8 +116,18 @@ bool read_object(Walker& walker, Outline* out) {
   do {
     const auto key = walker.plain_string();
     if (!key || !walker.eat(':')) return false;
-    if (*key == "metadata") return read_metadata(walker, out) && !out->resource_version.empty();
-    if (!walker.skip_value()) return false;
+    if (*key == "metadata") {
+      if (!read_metadata(walker, out) || out->resource_version.empty()) return false;
+      out->after_metadata = walker.rest();
+      return true;
+    }
+    if (*key == "apiVersion") {
+      const auto version = walker.plain_string();
+      if (!version) return false;
+      out->api_version = *version;
+    } else if (!walker.skip_value()) {
+      return false;
+    }
   } while (walker.eat(','));
   return false;
 }
@@ -203,6 +214,16 @@ std::optional<Outline> outline_of(std::string_view object) {
   return out;
 }
 
+std::optional<MemberText> spec_after(const Outline& object) {
+  Walker walker(object.after_metadata);
+  if (!walker.eat(',') || walker.plain_string() != "spec" || !walker.eat(':')) return std::nullopt;
+  MemberText spec;
+  spec.value = walker.value();
+  spec.whole = walker.since(0);
+  if (spec.value.empty()) return std::nullopt;
+  return spec;
+}
+
 std::optional<EventOutline> outline_of_event(std::string_view line) {
   Walker walker(line);
   EventOutline out;
@@ -216,12 +237,13 @@ std::optional<EventOutline> outline_of_event(std::string_view line) {
   return out;
 }
 
+void cut(std::string_view part, std::string* text) {
+  text->erase(static_cast<std::size_t>(part.data() - text->data()), part.size());
+}
+
 std::string without_managed_fields(std::string text) {
   const auto outline = outline_of(text);
-  if (outline && !outline->managed_fields.empty()) {
-    const auto begin = static_cast<std::size_t>(outline->managed_fields.data() - text.data());
-    text.erase(begin, outline->managed_fields.size());
-  }
+  if (outline && !outline->managed_fields.empty()) cut(outline->managed_fields, &text);
   return text;
 }
 

@@ -15,6 +15,8 @@ struct Outline {
   std::string_view ns, name, resource_version;
   /// metadata.managedFields with the comma that goes with it; empty when there is none.
   std::string_view managed_fields;
+  std::string_view api_version;     ///< empty when it does not stand before the metadata
+  std::string_view after_metadata;  ///< the rest of the text
 };
 
 /// nullopt when the text is not laid out as API servers do it; it may still be a valid object. Of
@@ -27,6 +29,14 @@ struct EventOutline {
 };
 /// The same for one line of a watch.
 std::optional<EventOutline> outline_of_event(std::string_view line);
+
+/// A member of an object's text.
+struct MemberText {
+  std::string_view whole;  ///< with the comma before it
+  std::string_view value;
+};
+/// The spec, if it stands right behind the metadata, as in all custom resources of API servers.
+std::optional<MemberText> spec_after(const Outline& object);
 
 /// Finds the items of a list one by one, without a tree of the whole: that would take up to
 /// seventeen times the memory of the text, and all the time at once. `list` outlives it.
@@ -64,6 +74,9 @@ struct ListOutline {
 /// first error of `visit`.
 Result<ListOutline> for_each_item(std::string_view list,
                                   const std::function<Status(std::string_view item)>& visit);
+
+/// Erases a part of `text`, into which it points.
+void cut(std::string_view part, std::string* text);
 
 /// The text without managedFields, which are often half of it and which no typed object reads.
 std::string without_managed_fields(std::string text);

@@ -43,6 +43,27 @@ TEST(Outline, ManagedFieldsAreCutOutWhereverTheyStandButFirst) {
   EXPECT_EQ(without_managed_fields(first), first);
 }
 
+std::string spec_of(const std::string& text) {
+  const auto outline = outline_of(text);
+  if (!outline) return "no outline";
+  const auto spec = spec_after(*outline);
+  if (!spec) return "no spec";
+  return std::string(spec->whole) + " " + std::string(spec->value);
+}
+
+TEST(Outline, FindsTheSpecBehindTheMetadata) {
+  EXPECT_EQ(outline_of(pod)->api_version, "v1");
+  EXPECT_EQ(spec_of(std::string(pod)),
+            R"(,"spec":{"resourceVersion":"9"} {"resourceVersion":"9"})");
+  const std::string begin = R"({"metadata":{"resourceVersion":"1"})";
+  EXPECT_EQ(outline_of(begin + "}")->api_version, "");
+  EXPECT_EQ(spec_of(begin + R"( , "spec" : [1] , "a":1})"), R"( , "spec" : [1] [1])");
+  EXPECT_EQ(spec_of(begin + R"(,"spec":{"a":"}"},"status":{}})"), R"(,"spec":{"a":"}"} {"a":"}"})");
+  for (const char* without : {"}", R"(,"a":1,"spec":{}})", R"(,"spec":)", R"(,"spec":{)", ""}) {
+    EXPECT_EQ(spec_of(begin + without), "no spec") << without;
+  }
+}
+
 struct TakenApart {
   std::vector<std::string> items;
   std::string metadata, error;

@@ -28,7 +28,7 @@ Json writable_metadata(const Json& object) {
 Json within_scope(Json object, PatchScope scope) {
   Json picked = Json::object();
   if (scope == PatchScope::status) {
-    picked["status"] = object.contains("status") ? std::move(object["status"]) : Json();
+    picked["status"] = object.contains("status") ? std::move(object["status"]) : Json::object();
     return picked;
   }
   picked["metadata"] = writable_metadata(object);

@@ -22,6 +22,10 @@ std::string version_of(const Json& object) {
   return version->get<std::string>();
 }
 
+std::size_t offset_in(std::string_view text, std::string_view part) {
+  return static_cast<std::size_t>(part.data() - text.data());
+}
+
 std::optional<WatchEventType> type_of(std::string_view name) {
   if (name == "ADDED") return WatchEventType::added;
   if (name == "MODIFIED") return WatchEventType::modified;
@@ -30,9 +34,8 @@ std::optional<WatchEventType> type_of(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Result<WatchEvent> decode_watch_event(std::string_view line) {
+/// Without its bytes.
+Result<WatchEvent> parse_watch_event(std::string_view line) {
   Result<Json> event = parse_json(line);
   if (!event) return Error(Errc::unavailable, "broken watch event: " + event.error().what());
   if (!event->is_object() || !event->contains("type") || !event->contains("object") ||
@@ -47,10 +50,17 @@ Result<WatchEvent> decode_watch_event(std::string_view line) {
   WatchEvent decoded;
   decoded.type = *type;
   decoded.resource_version = version_of(object);
-  decoded.bytes = counted_bytes(line);
   const auto tree = std::make_shared<Tree>(std::move(object));
   decoded.object = {tree, &tree->json};
   return decoded;
+}
+
+}  // namespace
+
+Result<WatchEvent> decode_watch_event(std::string_view line) {
+  Result<WatchEvent> event = parse_watch_event(line);
+  if (event) event->bytes = counted_bytes(line);
+  return event;
 }
 
 Task<Result<std::optional<WatchEvent>>> WatchStream::next() {
@@ -69,29 +79,36 @@ Task<Result<std::optional<WatchEvent>>> WatchStream::next() {
   lines_.pop_front();
   const Status readable = check_object_bytes(line.size());
   if (!readable) co_return readable.error();
-  if (is_known_) {
-    std::optional<WatchEvent> known = skim(&line);
-    if (known) co_return known;
-  }
-  Result<WatchEvent> event = decode_watch_event(line);
+  Result<WatchEvent> event = read(std::move(line));
   if (!event) co_return event.error();
   co_return std::optional<WatchEvent>(std::move(*event));
 }
 
-std::optional<WatchEvent> WatchStream::skim(std::string* line) const {
-  const auto outline = outline_of_event(*line);
-  if (!outline) return std::nullopt;
+Result<WatchEvent> WatchStream::read(std::string line) const {
+  const auto outline = is_known_ ? outline_of_event(line) : std::nullopt;
+  if (!outline) return decode_watch_event(line);
+  const Outline& object = outline->object;
   const auto type = type_of(outline->type);
   const bool state = type == WatchEventType::added || type == WatchEventType::modified;
-  if (state && is_known_(outline->object)) {
-    WatchEvent event;
-    event.type = *type;
-    event.resource_version = outline->object.resource_version;
-    return event;
+  if (state && is_known_(object)) {
+    WatchEvent known;
+    known.type = *type;
+    known.resource_version = object.resource_version;
+    return known;
   }
-  const std::string_view cut = outline->object.managed_fields;
-  if (!cut.empty()) line->erase(static_cast<std::size_t>(cut.data() - line->data()), cut.size());
-  return std::nullopt;
+  const auto spec = with_spec_ ? spec_after(object) : std::nullopt;
+  const auto spec_from = spec ? with_spec_(object, spec->value) : nullptr;
+  // The metadata, which have the managedFields, stand before the spec.
+  const std::size_t begin = spec_from ? offset_in(line, spec->whole) : 0;
+  const std::size_t moved = object.managed_fields.size();
+  if (moved != 0) line.erase(offset_in(line, object.managed_fields), moved);
+  const std::size_t bytes = counted_bytes(line);
+  if (spec_from) line.erase(begin - moved, spec->whole.size());
+  Result<WatchEvent> event = parse_watch_event(line);
+  if (!event) return event;
+  event->bytes = bytes;
+  event->spec_from = spec_from;
+  return event;
 }
 
 void WatchStream::split(std::string_view piece) {

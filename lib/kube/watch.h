@@ -20,8 +20,11 @@ enum class WatchEventType { added, modified, deleted, bookmark };
 struct WatchEvent {
   WatchEventType type = WatchEventType::added;
   std::shared_ptr<const Json> object;  ///< null only for a state that is known already
-  std::string resource_version;        ///< of the object
-  std::size_t bytes = 0;               ///< counted_bytes() of its text
+  /// An object of the reader whose spec is that of `object`, which lacks it; null: it lacks
+  /// nothing.
+  std::shared_ptr<const void> spec_from;
+  std::string resource_version;  ///< of the object
+  std::size_t bytes = 0;         ///< counted_bytes() of its text
 };
 
 /// An open watch. Destroying it closes the connection.
@@ -31,9 +34,15 @@ class WatchStream {
 
   /// Whether the reader has the object in this state. Such events are not decoded.
   using IsKnown = std::function<bool(const Outline&)>;
-  /// For readers of typed objects: events come without managedFields, and without an object when it
-  /// is known.
-  void read_lean(IsKnown is_known) { is_known_ = std::move(is_known); }
+  /// An object of the reader whose spec is that text; null when there is none.
+  using WithSpec =
+      std::function<std::shared_ptr<const void>(const Outline&, std::string_view spec)>;
+  /// For readers of typed objects: events come without managedFields, without an object when it is
+  /// known, and without its spec when that is. `with_spec` may be null.
+  void read_lean(IsKnown is_known, WithSpec with_spec) {
+    is_known_ = std::move(is_known);
+    with_spec_ = std::move(with_spec);
+  }
 
   /// The next event; nullopt at the clean end (the server's own timeout); an error otherwise: the
   /// one an in-stream ERROR event carries (`gone`: list again), `too_large` when an event is beyond
@@ -46,14 +55,14 @@ class WatchStream {
 
  private:
   void split(std::string_view piece);
-  /// The event of a line if the reader knows the object already, without decoding the line.
-  /// Otherwise nothing; then managedFields are cut out of the line.
-  std::optional<WatchEvent> skim(std::string* line) const;
+  /// The event of a line, decoded as far as the reader needs it.
+  Result<WatchEvent> read(std::string line) const;
 
   std::shared_ptr<net::BodyStream> body_;
   std::string partial_;
   std::deque<std::string> lines_;
   IsKnown is_known_;
+  WithSpec with_spec_;
 };
 
 /// Decodes one line of a watch.
