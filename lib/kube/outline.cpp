@@ -238,12 +238,13 @@ std::optional<EventOutline> outline_of_event(std::string_view line) {
 }
 
 void cut(std::string_view part, std::string* text) {
+  if (part.empty()) return;
   text->erase(static_cast<std::size_t>(part.data() - text->data()), part.size());
 }
 
 std::string without_managed_fields(std::string text) {
   const auto outline = outline_of(text);
-  if (outline && !outline->managed_fields.empty()) cut(outline->managed_fields, &text);
+  if (outline) cut(outline->managed_fields, &text);
   return text;
 }
 

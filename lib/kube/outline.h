@@ -75,7 +75,7 @@ struct ListOutline {
 Result<ListOutline> for_each_item(std::string_view list,
                                   const std::function<Status(std::string_view item)>& visit);
 
-/// Erases a part of `text`, into which it points.
+/// Erases a part of `text`, into which it points unless it is empty.
 void cut(std::string_view part, std::string* text);
 
 /// The text without managedFields, which are often half of it and which no typed object reads.

@@ -22,10 +22,6 @@ std::string version_of(const Json& object) {
   return version->get<std::string>();
 }
 
-std::size_t offset_in(std::string_view text, std::string_view part) {
-  return static_cast<std::size_t>(part.data() - text.data());
-}
-
 std::optional<WatchEventType> type_of(std::string_view name) {
   if (name == "ADDED") return WatchEventType::added;
   if (name == "MODIFIED") return WatchEventType::modified;
@@ -99,11 +95,10 @@ Result<WatchEvent> WatchStream::read(std::string line) const {
   const auto spec = with_spec_ ? spec_after(object) : std::nullopt;
   const auto spec_from = spec ? with_spec_(object, spec->value) : nullptr;
   // The metadata, which have the managedFields, stand before the spec.
-  const std::size_t begin = spec_from ? offset_in(line, spec->whole) : 0;
   const std::size_t moved = object.managed_fields.size();
-  if (moved != 0) line.erase(offset_in(line, object.managed_fields), moved);
+  cut(object.managed_fields, &line);
   const std::size_t bytes = counted_bytes(line);
-  if (spec_from) line.erase(begin - moved, spec->whole.size());
+  if (spec_from) cut({spec->whole.data() - moved, spec->whole.size()}, &line);
   Result<WatchEvent> event = parse_watch_event(line);
   if (!event) return event;
   event->bytes = bytes;
