@@ -114,12 +114,15 @@ bool are_known(const jobs::Lookup& hub, const std::vector<api::AdmissionCheckSta
   });
 }
 
-/// What is known of larger slices of the elastic job, which replace this one.
-void read_successors(const jobs::Lookup& hub, const api::Workload& workload,
-                     const jobs::JobPtr& job, LocalView* view) {
+/// What is known of the other slices of the elastic job.
+void read_other_slices(const jobs::Lookup& hub, const api::Workload& workload,
+                       const jobs::JobPtr& job, LocalView* view) {
   if (!job || !jobs::is_slice(workload)) return;
   const std::string key = workload.metadata.key().str();
+  std::vector<jobs::WorkloadPtr> slices;
   for (const jobs::WorkloadPtr& other : hub.workloads_of(jobs::id_of(*job))) {
+    const api::OwnerReference* owner = other->metadata.controller();
+    if (owner && owner->uid == job->metadata().uid) slices.push_back(other);
     if (jobs::replaced_slice(*other) != key) continue;
     view->has_successor = true;
     if (!jobs::keeps_quota(*other)) continue;
@@ -128,6 +131,7 @@ void read_successors(const jobs::Lookup& hub, const api::Workload& workload,
     view->superseded |= !same;
     view->overtaken |= same;
   }
+  view->superseded |= jobs::is_stray(workload, slices);
 }
 
 LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
@@ -183,7 +187,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   view.replaced = jobs::was_replaced(workload);
   view.takes_over = !view.cluster_name.empty() && view.check == CheckState::pending &&
                     jobs::is_slice(workload) && !jobs::replaced_slice(workload).empty();
-  read_successors(hub, workload, job, &view);
+  read_other_slices(hub, workload, job, &view);
   if (view.cluster_name.empty()) {
     view.place_of_replaced = place_of_replaced(hub, workload).value_or("");
   }

@@ -51,8 +51,8 @@ struct LocalView {
   /// A larger slice of an elastic job that has the place of the slice before it, whose size the Job
   /// there keeps until the worker has admitted this one.
   bool takes_over = false;
-  /// A larger slice is to replace this one, and has its quota, but not its place: that one races,
-  /// or has won elsewhere. A Job that is sent for this one would be removed at once.
+  /// A larger slice is to replace this one, and has quota, but not the same place; or this one is
+  /// of no use (`jobs::is_stray()`). A Job that is sent for this one would be removed at once.
   bool superseded = false;
   /// A larger slice replaces this one, whatever its state.
   bool has_successor = false;

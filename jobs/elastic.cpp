@@ -41,6 +41,32 @@ std::tuple<std::optional<TimePoint>, std::size_t, std::string> age_of(
   return {created, place, slice.metadata.uid};
 }
 
+/// It is there until that slice, which is not over, is.
+bool replaces_live_one(const api::Workload& slice, const std::vector<WorkloadPtr>& slices) {
+  const std::string& before = replaced_slice(slice);
+  return !before.empty() &&
+         std::any_of(slices.begin(), slices.end(), [&](const WorkloadPtr& other) {
+           return !is_over(*other) && other->metadata.key().str() == before;
+         });
+}
+
+/// Of two slices that replace none, the job has the one with a place in the fleet, else the one
+/// that got quota first, else the newer one.
+bool goes_before(const api::Workload& a, const api::Workload& b,
+                 const std::vector<WorkloadPtr>& known) {
+  const auto rank = [](const api::Workload& one) {
+    return one.status.cluster_name ? 0 : has_reservation(one) ? 1 : 2;
+  };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (rank(a) == 2) return age_of(b, known) < age_of(a, known);
+  const auto order = [&](const api::Workload& one) {
+    const auto* reserved =
+        api::find_condition(one.status.conditions, api::conditions::quota_reserved);
+    return std::pair(reserved ? reserved->last_transition_time : TimePoint(), age_of(one, known));
+  };
+  return order(a) < order(b);
+}
+
 bool finished_for(const api::Workload& workload, std::string_view reason) {
   const auto* finished = api::find_condition(workload.status.conditions, api::conditions::finished);
   return finished && finished->status == api::ConditionStatus::True && finished->reason == reason;
@@ -194,13 +220,21 @@ bool is_elastic(const JobView& view) {
   return !view.prebuilt && is_elastic(*view.job, view.policy);
 }
 
+bool is_stray(const api::Workload& slice, const std::vector<WorkloadPtr>& slices) {
+  if (is_over(slice) || replaces_live_one(slice, slices)) return false;
+  return std::any_of(slices.begin(), slices.end(), [&](const WorkloadPtr& other) {
+    return !is_over(*other) && goes_before(*other, slice, slices);
+  });
+}
+
 Slices slices_of(const JobView& view) {
+  Slices slices;
   std::vector<WorkloadPtr> live;
   for (const WorkloadPtr& workload : view.owned) {
-    if (!is_over(*workload)) live.push_back(workload);
+    if (is_over(*workload)) continue;
+    (is_stray(*workload, view.owned) ? slices.stale : live).push_back(workload);
   }
   live = by_age(std::move(live), view.owned);
-  Slices slices;
   if (live.empty()) return slices;
   for (const WorkloadPtr& workload : live) {
     if (has_reservation(*workload)) slices.current = workload;

@@ -42,6 +42,12 @@ bool is_elastic(const GenericJob& job, const JobPolicy& policy);
 std::vector<WorkloadPtr> by_age(std::vector<WorkloadPtr> slices,
                                 const std::vector<WorkloadPtr>& known);
 
+/// Of `slices`, all those of one job, this one replaces none that lives, and the job has another
+/// one already. So it is with one whose creation reached the API server late: meanwhile another one
+/// was made, which knows nothing of it. It is about to be ended, and must not be sent to a worker,
+/// where it would take the job over from the other one.
+bool is_stray(const api::Workload& slice, const std::vector<WorkloadPtr>& slices);
+
 struct Slices {
   /// The slice that the job runs under: the one with quota, or else the newest. Null when there is
   /// none.

@@ -175,6 +175,50 @@ TEST_F(Elastic, ThirdSlicesAndSlicesOfNoUseAreOutOfSync) {
   expect_finish(1, "OutOfSync");
 }
 
+/// Its creation reached the API server late, when the job had a size that was made meanwhile.
+TEST_F(Elastic, ASliceThatCameLateEnds) {
+  slice(2, true).status.cluster_name = "w";
+  api::Workload& late = slice(3, true);
+  late.metadata.annotations.erase("kueue.x-k8s.io/workload-slice-replacement-for");
+  expect_finish(1, "OutOfSync");
+  EXPECT_EQ(matching_workload(view())->metadata.name, name(0));
+  slices_[0].status.cluster_name.reset();
+  expect_finish(1, "OutOfSync");
+  // The one that has quota goes on, then the one that got it first.
+  slices_[0].status.conditions.clear();
+  expect_finish(0, "OutOfSync");
+  set(&slices_[0], "QuotaReserved");
+  slices_[0].status.conditions[0].last_transition_time = now + std::chrono::seconds(1);
+  expect_finish(0, "OutOfSync");
+  slices_[0].status.cluster_name = "w";
+  expect_finish(1, "OutOfSync");
+}
+
+TEST_F(Elastic, OfTwoSlicesWithoutQuotaTheNewerOneIsTheJobs) {
+  slice(2, false);
+  slice(3, false);
+  pods(3);
+  expect_finish(0, "OutOfSync");
+}
+
+/// The next size of the former slice may be on its way while another one has taken over.
+TEST_F(Elastic, ASliceThatReplacesOneThatIsOverIsOfNoUse) {
+  slice(2, true);
+  slice(3, true);
+  slices_[1].status.cluster_name = "w";
+  slice(4, true);
+  std::string& replaced =
+      slices_[2].metadata.annotations["kueue.x-k8s.io/workload-slice-replacement-for"];
+  ASSERT_EQ(replaced, "ns/" + name(1));
+  EXPECT_FALSE(is_stray(slices_[2], view().owned));
+  replaced = "ns/" + name(0);
+  EXPECT_FALSE(is_stray(slices_[2], view().owned)) << "it may be the next of both";
+  set(&slices_[0], "Finished", "WorkloadSliceReplaced");
+  EXPECT_TRUE(is_stray(slices_[2], view().owned));
+  EXPECT_FALSE(is_stray(slices_[1], view().owned));
+  EXPECT_FALSE(is_stray(slices_[0], view().owned)) << "it is over";
+}
+
 TEST_F(Elastic, AReplacedSliceIsLetGoAndTheJobRunsUnderTheNext) {
   slice(2, true);
   slice(5, true);

@@ -49,27 +49,33 @@ class ElasticJobsInFleet : public Federation {
   }
   /// A larger size, `second`, that has its quota on the hub, and for which both workers are asked.
   void ask_for_four_elsewhere(const std::string& first) {
-    Json second = cluster_.get(api::Workload::resource, key(first));
-    Json status = second["status"];
-    second.erase("status");
-    Json& metadata = second["metadata"];
+    ask_elsewhere(first, "second", 4, "default/" + first);
+  }
+  void ask_elsewhere(const std::string& first, const std::string& name, int pods,
+                     const std::string& replaced) {
+    Json made = cluster_.get(api::Workload::resource, key(first));
+    Json status = made["status"];
+    made.erase("status");
+    Json& metadata = made["metadata"];
     for (const char* given :
          {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
       metadata.erase(given);
     }
-    metadata["name"] = "second";
-    metadata["annotations"]["kueue.x-k8s.io/workload-slice-replacement-for"] = "default/" + first;
-    second["spec"]["podSets"][0]["count"] = 4;
-    apply(dump_json(second));
+    metadata["name"] = name;
+    const std::string link = "kueue.x-k8s.io/workload-slice-replacement-for";
+    metadata["annotations"].erase(link);
+    if (!replaced.empty()) metadata["annotations"][link] = replaced;
+    made["spec"]["podSets"][0]["count"] = pods;
+    apply(dump_json(made));
     Json& assigned = status["admission"]["podSetAssignments"][0];
-    assigned["count"] = 4;
-    assigned["resourceUsage"]["cpu"] = "4";
+    assigned["count"] = pods;
+    assigned["resourceUsage"]["cpu"] = std::to_string(pods);
     std::erase_if(status["conditions"].get_ref<Json::array_t&>(),
                   [](const Json& one) { return one["type"] != "QuotaReserved"; });
     status["admissionChecks"][0]["state"] = "Pending";
     status.erase("clusterName");
     status["nominatedClusterNames"] = {"east", "west"};
-    ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("second"),
+    ASSERT_TRUE(cluster_.patch(api::Workload::resource, key(name),
                                dump_json(Json{{"status", status}}), "status"));
   }
   /// It never stopped there, and is no other one by now.
@@ -555,6 +561,28 @@ TEST_F(ElasticJobsInFleet, ASizeThatComesLateDoesNotReplaceALaterOne) {
   expect_same("east");
   EXPECT_EQ(runs("east"), 4);
   EXPECT_EQ(live().size(), 1U);
+}
+
+// The creation of its first size got no answer, and reaches the API server when the job runs with a
+// size that was made meanwhile. The hub takes long to note that it is of no use.
+TEST_F(ElasticJobsInFleet, ASizeWhoseCreationCameLateIsNotSent) {
+  const std::string name = start_two({"east", "west"});
+  const std::string first = live().at(0).metadata.name;
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.method != "GET" && request.target.find("late-one") != std::string::npos;
+  };
+  manager_->faults().drop_before = 1;
+  ask_elsewhere(first, "late-one", 3, "");
+  settle_running(name, 20s);
+  expect_same(name);
+  EXPECT_EQ(held_by(name), "workloads 1, jobs 1");
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+  manager_->faults().drop_before = 0;
+  settle_running(name, 1min);
+  expect_same(name);
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_EQ(live().at(0).metadata.name, first);
+  EXPECT_EQ(used(cluster_), "2");
 }
 
 // The former size gets its worker and the larger one its quota in one moment, while each write
