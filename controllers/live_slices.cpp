@@ -29,9 +29,7 @@ jobs::WorkloadPtr named_copy(const clusters::RemoteCluster& remote, const jobs::
 /// Until the copy of the slice under which the job runs belongs to the job, the worker's manager
 /// may not have seen that the job was given to it. It would stop a job whose former slice is gone.
 bool is_noted(const jobs::WorkloadPtr& copy, const jobs::GenericJob& job) {
-  if (!copy || copy->metadata.deleting()) return true;
-  const api::OwnerReference* owner = copy->metadata.controller();
-  return owner && owner->uid == job.metadata().uid;
+  return !copy || copy->metadata.deleting() || jobs::is_controlled_by(*copy, job);
 }
 
 /// The copy that has the quota of the job, once another one has replaced there the one under which

@@ -121,8 +121,7 @@ void read_other_slices(const jobs::Lookup& hub, const api::Workload& workload,
   const std::string key = workload.metadata.key().str();
   std::vector<jobs::WorkloadPtr> slices;
   for (const jobs::WorkloadPtr& other : hub.workloads_of(jobs::id_of(*job))) {
-    const api::OwnerReference* owner = other->metadata.controller();
-    if (owner && owner->uid == job->metadata().uid) slices.push_back(other);
+    if (jobs::is_controlled_by(*other, *job)) slices.push_back(other);
     if (jobs::replaced_slice(*other) != key) continue;
     view->has_successor = true;
     if (!jobs::keeps_quota(*other)) continue;

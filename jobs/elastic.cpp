@@ -22,32 +22,35 @@ bool is_evicted(const api::Workload& workload) {
   return api::is_true(workload.status.conditions, api::conditions::evicted);
 }
 
+/// The slice of these that this one replaces; null when it replaces none of them.
+WorkloadPtr replaced_among(const std::vector<WorkloadPtr>& slices, const api::Workload& slice) {
+  const std::string& before = replaced_slice(slice);
+  if (before.empty()) return nullptr;
+  const auto found = std::find_if(slices.begin(), slices.end(), [&](const WorkloadPtr& other) {
+    return other->metadata.key().str() == before;
+  });
+  return found == slices.end() ? nullptr : *found;
+}
+
 /// When the slice was created, and how many came before it, both as far back as they are known. A
 /// clock that was set back may say of one that it was created before those that it replaces.
 std::tuple<std::optional<TimePoint>, std::size_t, std::string> age_of(
     const api::Workload& slice, const std::vector<WorkloadPtr>& known) {
   std::optional<TimePoint> created = slice.metadata.creation_timestamp;
   std::size_t place = 0;
-  std::string before = replaced_slice(slice);
-  while (!before.empty() && place < known.size()) {
+  const api::Workload* one = &slice;
+  while (one && !replaced_slice(*one).empty() && place < known.size()) {
     ++place;
-    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& other) {
-      return other->metadata.key().str() == before;
-    });
-    if (found == known.end()) break;
-    created = std::max(created, (*found)->metadata.creation_timestamp);
-    before = replaced_slice(**found);
+    const WorkloadPtr before = replaced_among(known, *one);
+    if (before) created = std::max(created, before->metadata.creation_timestamp);
+    one = before.get();
   }
   return {created, place, slice.metadata.uid};
 }
 
-/// It is there until that slice, which is not over, is.
 bool replaces_live_one(const api::Workload& slice, const std::vector<WorkloadPtr>& slices) {
-  const std::string& before = replaced_slice(slice);
-  return !before.empty() &&
-         std::any_of(slices.begin(), slices.end(), [&](const WorkloadPtr& other) {
-           return !is_over(*other) && other->metadata.key().str() == before;
-         });
+  const WorkloadPtr before = replaced_among(slices, slice);
+  return before && !is_over(*before);
 }
 
 /// Of two slices that replace none, the job has the one with a place in the fleet, else the one

@@ -4,6 +4,7 @@
 #include "jobs/plan_group.h"
 #include "jobs/plan_rules.h"
 #include "jobs/plan_serving.h"
+#include "jobs/read_job.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 #include "lib/api/origin.h"
@@ -22,11 +23,6 @@ using api::conditions::quota_reserved;
 
 bool is_finished(const api::Workload& w) {
   return api::is_true(w.status.conditions, api::conditions::finished);
-}
-
-bool owned_by(const api::Workload& workload, const GenericJob& job) {
-  const api::OwnerReference* owner = workload.metadata.controller();
-  return owner && owner->uid == job.metadata().uid;
 }
 
 bool matches(const JobView& view, const api::Workload& workload) {
@@ -188,7 +184,7 @@ std::optional<std::vector<JobAction>> claim_prebuilt(const JobView& view,
                                                      const WorkloadPtr& workload) {
   using Actions = std::vector<JobAction>;
   const api::OwnerReference* owner = workload->metadata.controller();
-  if (owner ? !owned_by(*workload, *view.job) : !made_by_one_hub(*workload, *view.job)) {
+  if (owner ? !is_controlled_by(*workload, *view.job) : !made_by_one_hub(*workload, *view.job)) {
     return in_order({stop(view, nullptr, "The prebuilt workload belongs to another job")});
   }
   if (!owner && !is_finished(*workload)) return Actions{AdoptWorkload{workload}};
@@ -276,7 +272,7 @@ std::vector<JobAction> clear_away(const JobView& view, const WorkloadPtr& worklo
 std::optional<JobAction> tell_end(const JobView& view) {
   const WorkloadPtr& workload = view.prebuilt_workload;
   const auto end = view.job->finished();
-  if (!end || !workload || !owned_by(*workload, *view.job)) return {};
+  if (!end || !workload || !is_controlled_by(*workload, *view.job)) return {};
   if (is_finished(*workload) || workload->metadata.deleting()) return {};
   if (was_taken_back(view)) return {};
   const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);

@@ -95,9 +95,8 @@ void JobReader::read_workloads(JobView* view) const {
   if (job.composed()) return read_group_workload(view);
   if (job.serving()) return read_serving(view);
   view->owned = objects_.workloads_of(id_of(job));
-  std::erase_if(view->owned, [&job](const WorkloadPtr& workload) {
-    return workload->metadata.controller()->uid != job.metadata().uid;
-  });
+  std::erase_if(view->owned,
+                [&job](const WorkloadPtr& workload) { return !is_controlled_by(*workload, job); });
   if (const std::string name = prebuilt_workload(job.metadata()); !name.empty()) {
     view->prebuilt = true;
     view->prebuilt_workload = objects_.workload(api::ObjectKey(job.metadata().ns, name));
@@ -332,6 +331,11 @@ std::optional<JobId> parent_of(const JobKinds& kinds, const api::Workload& workl
     return JobId{kind, api::ObjectKey(workload.metadata.ns, owner.name)};
   }
   return std::nullopt;
+}
+
+bool is_controlled_by(const api::Workload& workload, const GenericJob& job) {
+  const api::OwnerReference* owner = workload.metadata.controller();
+  return owner && owner->uid == job.metadata().uid;
 }
 
 bool left_by_owner(const api::Workload& workload, const GenericJob* namesake) {

@@ -66,6 +66,9 @@ std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& worklo
 /// The serving job that made the Workload for one of its groups; nullopt for other Workloads.
 std::optional<JobId> parent_of(const JobKinds& kinds, const api::Workload& workload);
 
+/// The job itself, not one that had its name earlier, is the owner that controls the Workload.
+bool is_controlled_by(const api::Workload& workload, const GenericJob& job);
+
 /// Whether the Workload has lost its job for good. `namesake` is the job that has the name of the
 /// owner, or null. What belongs to a group may exist before the members, on a worker.
 bool left_by_owner(const api::Workload& workload, const GenericJob* namesake);

@@ -51,6 +51,8 @@ class ElasticJobsInFleet : public Federation {
   void ask_for_four_elsewhere(const std::string& first) {
     ask_elsewhere(first, "second", 4, "default/" + first);
   }
+  /// A slice `name` of the job that has the slice `first`, with quota on the hub for that many pods
+  /// and offered to both workers. `replaced` is the slice that it replaces; empty for none.
   void ask_elsewhere(const std::string& first, const std::string& name, int pods,
                      const std::string& replaced) {
     Json made = cluster_.get(api::Workload::resource, key(first));
