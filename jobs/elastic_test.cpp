@@ -160,6 +160,15 @@ TEST_F(Elastic, ASliceIsNewerThanTheOneItReplacesWhateverTheClockOfTheServerSays
   expect_finish(0, "WorkloadSliceReplaced");
 }
 
+TEST_F(Elastic, SlicesThatReplaceEachOtherAreInThatOrderThoughTheClockGoesBackEachTime) {
+  for (int i = 0; i < 4; ++i) {
+    slice(2 + i, true).metadata.creation_timestamp = now - std::chrono::minutes(5 * i);
+  }
+  const std::vector<WorkloadPtr> known = view().owned;
+  const auto sorted = by_age({known[2], known[0], known[3], known[1]}, known);
+  EXPECT_EQ(sorted, known);
+}
+
 TEST_F(Elastic, OfTwoSlicesWithQuotaTheOlderOneEnds) {
   slice(2, true);
   slice(5, true);
