@@ -17,11 +17,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Cached results are shared between checkouts, and are valid with a precompiled header.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_SOURCE_DIR}/cmake/ccache.sh ${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()
 
 set(REGATTA_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")
@@ -34,7 +30,12 @@ if(REGATTA_WERROR)
   target_compile_options(regatta_options INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  target_compile_options(regatta_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+  # No result depends on where the checkout lies, nor on when the precompiled header was made, which
+  # holds all of <PCH_HEADER>. ccache writes paths as seen from the build.
+  file(RELATIVE_PATH from_build ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  target_compile_options(regatta_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp"
+    -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${from_build}=)
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
 endif()
 option(REGATTA_LTO "Optimise across sources when linking (clang and lld)" OFF)
 if(REGATTA_LTO)

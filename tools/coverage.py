@@ -24,7 +24,8 @@ def main():
 
     tests = sorted(p for p in build.rglob("regatta_*_test") if p.is_file())
     objects = [str(tests[0])] + [a for t in tests[1:] for a in ("-object", str(t))]
-    common = [f"-instr-profile={merged}", *objects, "-ignore-filename-regex=(_test.cpp|/usr/|/build/)"]
+    common = [f"-instr-profile={merged}", f"-compilation-dir={ROOT}", *objects,
+              "-ignore-filename-regex=(_test.cpp|/usr/|/build/)"]
     exported = subprocess.run(["llvm-cov-19", "export", "--summary-only", *common], check=True,
                               capture_output=True, text=True).stdout
 
