@@ -91,7 +91,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   const auto copy = worker->workloads.get(key);
   if (!copy || worker->removing_workload(*copy)) co_return ok();
   if (!HubIdentity(deps_.local, *worker).may_own(*copy)) co_return ok();
-  if (copy->metadata.has_finalizer(api::finalizers::resource_in_use)) {
+  const bool held = copy->metadata.has_finalizer(api::finalizers::resource_in_use);
+  if (held) {
     Json left = copy->metadata.finalizers;
     left.erase(std::find(left.begin(), left.end(), api::finalizers::resource_in_use));
     const Json patch = {
@@ -108,7 +109,13 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   options.uid = copy->metadata.uid;
   // One that the worker admits in this moment takes over from the slice under which the job runs.
   const bool may_take_over = jobs::is_slice(*copy) && !lifecycle::is_reserved(*copy);
-  if (may_take_over) options.resource_version = copy->metadata.resource_version;
+  // Another name may send a Job for its copy meanwhile. The worker notes in the copy that it has
+  // the Job before it starts that, so the removal is too late then.
+  const std::string& through = made_through(copy->metadata);
+  const bool of_other_name = !held && !through.empty() && through != action.cluster;
+  if (may_take_over || of_other_name) {
+    options.resource_version = copy->metadata.resource_version;
+  }
   worker->removal_begins(*copy);
   const Status done = co_await worker->client.remove<api::Workload>(key, options);
   if (!gone(done)) {

@@ -140,6 +140,35 @@ TEST_F(TwoNames, ACopyThatItsOwnNameDoesNotShowYetDoesNotWin) {
   EXPECT_NE(workload_of("j0")->status.cluster_name, "north");
 }
 
+/// That name takes it for a leftover and asks for its removal, which reaches the worker late.
+TEST_F(TwoNames, ACopyThatTheOtherNameShowedFirstStaysOnceItsJobRuns) {
+  start({"east"});
+  network_.add("again", worker("east"));
+  apply(TestConnector::member_yaml("north"));
+  lead("north", "again");
+  list("east, north");
+  settle();
+  network_.faults("east").delay_min = network_.faults("east").delay_max = 2s;
+  std::vector<std::string> removals;
+  network_.faults("again").concerns = [&removals](const net::HttpRequest& request) {
+    if (request.method == "DELETE") removals.push_back(request.body);
+    return request.method == "POST" || request.method == "DELETE";
+  };
+  network_.faults("again").drop_before = 1;
+  run_on_east();
+  ASSERT_FALSE(removals.empty());
+  for (const std::string& removal : removals) {
+    const Json preconditions = parse_json(removal).value().at("preconditions");
+    kube::DeleteOptions options;
+    options.uid = preconditions.at("uid").get<std::string>();
+    options.resource_version = preconditions.value("resourceVersion", "");
+    (void)run(world_, worker("east").admin().remove<api::Workload>(
+                          workload_of("j0")->metadata.key(), options));
+  }
+  settle(1min);
+  expect_untouched();
+}
+
 TEST_F(TwoNames, NewJobsRunOnceToTheirEnd) {
   start({"east"});
   add_north();
