@@ -10,7 +10,7 @@ from harness.api import is_true
 from harness.federation import report
 from harness.kubectl import Kubectl
 from harness.suite import scenario
-from harness.waiting import slowness, wait_for
+from harness.waiting import ProcessDied, slowness, wait_for
 
 
 class Sandbox:
@@ -117,8 +117,13 @@ def sandbox_demo_whose_manager_dies(env):
     with open(os.path.join(env.folder, "demo.log"), "w+") as log:
         demo = subprocess.Popen([sandbox.lab, "demo", "--jobs", "300", "--dir", sandbox.folder],
                                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=True)
+
+        def check():
+            if demo.poll() is not None:
+                raise ProcessDied(f"the demo ended early:\n{read(log.name)[-1500:]}")
+
         try:
-            wait_for("a job to finish", lambda: ") finished" in read(log.name), 60)
+            wait_for("a job to finish", lambda: ") finished" in read(log.name), 60, check)
             os.kill(sandbox.component("hub-manager")["pid"], signal.SIGKILL)
             assert demo.wait(30 * slowness()) == 1, demo.returncode
         finally:

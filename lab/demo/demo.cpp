@@ -6,6 +6,7 @@
 #include "lab/demo/watchers.h"
 #include "lab/federation/examples.h"
 #include "lab/federation/federation.h"
+#include "lab/federation/free_ports.h"
 #include "lib/base/temporary_folder.h"
 #include "lib/runtime/process.h"
 
@@ -196,14 +197,13 @@ Task<int> demonstrate(DemoOptions options) {
   SystemClock clock;
   Rng rng = Rng::from_system();
   const FederationDeps deps{executor, clock, rng, print_progress};
-  auto ports = std::make_unique<FreePorts>(executor);
-  auto state = lay_out(options.layout, [&] { return ports->next(); });
+  FreePorts ports;
+  auto state = lay_out(options.layout, [&] { return ports.next(); });
   if (!state) {
     std::error_code ignored;
     fs::remove(options.layout.folder, ignored);  // only when it is empty
     co_return fail(state.error());
   }
-  ports.reset();
   Federation federation(deps, std::move(*state));
   Demo demo(deps, federation, options);
   Status outcome = ok();

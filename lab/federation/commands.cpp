@@ -1,6 +1,7 @@
 #include "lab/federation/commands.h"
 
 #include "lab/federation/federation.h"
+#include "lab/federation/free_ports.h"
 #include "lib/runtime/process.h"
 
 #include <nlohmann/json.hpp>
@@ -73,10 +74,9 @@ Task<int> up(LayoutOptions options) {
                          "a sandbox runs in " + options.folder +
                              " already; stop it with: ./dev sandbox down --dir " + options.folder));
   }
-  auto ports = std::make_unique<FreePorts>(world.executor);
-  auto state = lay_out(options, [&] { return ports->next(); });
+  FreePorts ports;  // until everything listens
+  auto state = lay_out(options, [&] { return ports.next(); });
   if (!state) co_return fail(state.error());
-  ports.reset();
   std::error_code ignored;
   for (const ClusterState& cluster : state->clusters) fs::remove_all(cluster.folder, ignored);
   fs::remove_all(fs::path(options.folder) / "logs", ignored);

@@ -78,20 +78,6 @@ constexpr api::ResourceInfo multikueue_clusters{kueue, "v1beta2", "MultiKueueClu
 
 }  // namespace
 
-struct FreePorts::Held {
-  std::unique_ptr<net::TcpListener> listener;
-};
-
-FreePorts::FreePorts(Executor executor) : executor_(std::move(executor)) {}
-FreePorts::~FreePorts() = default;
-
-std::uint16_t FreePorts::next() {
-  auto listener = net::listen_tcp(executor_, "127.0.0.1", 0);
-  if (!listener) return 0;
-  held_.push_back(std::make_unique<Held>(Held{std::move(*listener)}));
-  return held_.back()->listener->port();
-}
-
 Federation::Federation(FederationDeps deps, SandboxState state)
     : deps_(std::move(deps)), state_(std::move(state)) {}
 

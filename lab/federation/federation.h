@@ -68,17 +68,4 @@ class Federation {
   std::map<std::string, std::vector<Json>> worker_objects_;
 };
 
-/// Loopback ports that were free when asked for, each a different one.
-class FreePorts {
- public:
-  explicit FreePorts(Executor executor);
-  ~FreePorts();
-  std::uint16_t next();
-
- private:
-  struct Held;
-  Executor executor_;
-  std::vector<std::unique_ptr<Held>> held_;
-};
-
 }  // namespace regatta::lab

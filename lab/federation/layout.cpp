@@ -171,6 +171,10 @@ Result<SandboxState> lay_out(const LayoutOptions& options,
       cluster.etcd_port = free_port();
       cluster.peer_port = free_port();
     }
+    const bool etcd_has_ports = options.assets.empty() || (cluster.etcd_port && cluster.peer_port);
+    if (!cluster.port || !cluster.health_port || !cluster.metrics_port || !etcd_has_ports) {
+      return Error(Errc::unavailable, "no port of 127.0.0.1 is free");
+    }
     add_components(options, cluster, &state.components);
     state.clusters.push_back(std::move(cluster));
   }

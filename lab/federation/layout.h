@@ -31,7 +31,8 @@ struct LayoutOptions {
 std::vector<std::string> worker_names(int workers);
 
 /// Every cluster and process of a sandbox, none of them started. `free_port` returns a different
-/// port each time. `invalid` for options that contradict each other.
+/// port each time, 0 when there is none (`unavailable`). `invalid` for options that contradict each
+/// other.
 Result<SandboxState> lay_out(const LayoutOptions& options,
                              const std::function<std::uint16_t()>& free_port);
 

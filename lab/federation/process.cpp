@@ -70,6 +70,7 @@ void prepare(SpawnSetup* setup, const std::string& log) {
   posix_spawn_file_actions_addopen(&setup->actions, STDOUT_FILENO, log.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&setup->actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&setup->actions, STDERR_FILENO + 1);
 }
 
 }  // namespace

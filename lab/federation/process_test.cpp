@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fcntl.h>
 #include <thread>
+#include <unistd.h>
 
 namespace regatta::lab {
 namespace {
@@ -42,6 +44,17 @@ TEST_F(Processes, WriteToTheirLog) {
   wait_ended(process);
   EXPECT_EQ(tail(folder / "log", 1), "two\n");
   EXPECT_EQ(tail(folder / "log", 9), "one\ntwo\n");
+}
+
+TEST_F(Processes, InheritNoFileOfTheirParent) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);
+  const ProcessId process = start("exec sleep 30");
+  ::close(ends[1]);
+  char byte;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "the child can still write";
+  ::close(ends[0]);
+  EXPECT_TRUE(send_signal(process, SIGKILL));
 }
 
 TEST_F(Processes, OfTheSameNumberButAnotherAgeAreOthers) {
