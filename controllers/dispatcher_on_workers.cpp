@@ -72,6 +72,15 @@ Task<Status> remove_object(std::shared_ptr<clusters::RemoteCluster> worker, jobs
   co_return ok();
 }
 
+/// The copy that this name of the worker shows may win before its removal arrives, through the
+/// worker's other name or with another leader.
+bool may_win(const api::Workload& copy, const std::string& name, const api::Workload& workload) {
+  const bool over = !lifecycle::is_reserved(workload) || lifecycle::is_evicted(workload) ||
+                    lifecycle::is_finished(workload);
+  const auto& recorded = workload.status.cluster_name;
+  return !over && (!recorded || *recorded == name || *recorded == made_through(copy.metadata));
+}
+
 }  // namespace
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) {
@@ -109,13 +118,11 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   options.uid = copy->metadata.uid;
   // One that the worker admits in this moment takes over from the slice under which the job runs.
   const bool may_take_over = jobs::is_slice(*copy) && !lifecycle::is_reserved(*copy);
-  // Another name may send a Job for its copy meanwhile. The worker notes in the copy that it has
-  // the Job before it starts that, so the removal is too late then.
-  const std::string& through = made_through(copy->metadata);
-  const bool of_other_name = !held && !through.empty() && through != action.cluster;
-  if (may_take_over || of_other_name) {
-    options.resource_version = copy->metadata.resource_version;
-  }
+  // The worker notes in the copy that it has the Job before it starts that, so a removal that
+  // arrives later is refused.
+  const auto workload = deps_.local.workloads.get(key);
+  const bool wins = !held && workload && may_win(*copy, action.cluster, *workload);
+  if (may_take_over || wins) options.resource_version = copy->metadata.resource_version;
   worker->removal_begins(*copy);
   const Status done = co_await worker->client.remove<api::Workload>(key, options);
   if (!gone(done)) {

@@ -176,5 +176,49 @@ TEST_F(StalePlans, ACopyWhoseDeletionWasAskedForDoesNotWinALaterRace) {
   EXPECT_NE(east.list<api::Workload>("default").front().metadata.uid, first);
 }
 
+// The removal of a worker that was no longer nominated, by a process that ended meanwhile. Then the
+// worker was nominated again, in the same attempt.
+TEST_F(StalePlans, ARemovalThatIsLateDoesNotReachACopyThatHasWonSince) {
+  manager::CoreConfig config;
+  config.dispatch.plan.nomination.dispatcher = placement::Dispatcher::external;
+  start_all({"east"}, config);
+  TestCluster& east = worker("east");
+  east.set_stop_policy("Hold");
+  const auto nominate = [&](const char* names) {
+    const std::string status = R"({"status":{"nominatedClusterNames":)" + std::string(names) + "}}";
+    ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(), status,
+                               "status"));
+  };
+  apply(lasting_job_yaml("j"));
+  settle();
+  nominate(R"(["east"])");
+  until("a copy waits", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  settle();
+  std::string removal;
+  network_.faults("east").concerns = [&removal](const net::HttpRequest& request) {
+    if (request.method == "DELETE") removal = request.body;
+    return request.method == "DELETE";
+  };
+  network_.faults("east").drop_before = 1;
+  nominate("[]");
+  until("its removal is asked for", [&] { return !removal.empty(); });
+  manager_.reset();
+  network_.faults("east").drop_before = 0;
+  nominate(R"(["east"])");
+  east.set_stop_policy("None");
+  start_manager(config);
+  until("runs", [&] { return job("j").status.active == 1; });
+  settle();
+  const std::string uid = east.get<api::Job>(key("j"))->metadata.uid;
+  const Json preconditions = parse_json(removal).value().at("preconditions");
+  kube::DeleteOptions options;
+  options.uid = preconditions.at("uid").get<std::string>();
+  options.resource_version = preconditions.value("resourceVersion", "");
+  (void)run(world_, east.admin().remove<api::Workload>(workload_of("j")->metadata.key(), options));
+  settle(1min);
+  ASSERT_EQ(held_by("east"), "workloads 1, jobs 1");
+  EXPECT_EQ(east.get<api::Job>(key("j"))->metadata.uid, uid);
+}
+
 }  // namespace
 }  // namespace regatta::test_support
