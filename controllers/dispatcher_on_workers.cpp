@@ -183,10 +183,12 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateCopy action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
-  if (!worker || !workload) co_return ok();
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  if (!workload || !copy) co_return ok();
   const Json whole = api::to_json(*workload);
   const Json spec = whole.value("spec", Json::object());
   Json patch = Json::object();
+  patch["metadata"]["uid"] = copy->metadata.uid;
   for (const char* field : {"priority", "priorityClassRef"}) {
     patch["spec"][field] = spec.value(field, Json());
   }

@@ -163,6 +163,7 @@ Task<Status> ProvideController::read(Remote worker, const placement::Provision& 
   const Visit add_class = [has, this](const api::ObjectKey& key, const Json& item) {
     auto& one = has->priority_classes[key.name];
     one.value = value_of(item);
+    one.uid = text_at(item, {"metadata", "uid"});
     one.ours = text_at(item, {"metadata", "labels", api::labels::multikueue_origin}) == origin_;
   };
   Status done = ok();

@@ -112,7 +112,8 @@ class Planner {
       } else if (found->second.value == one->value) {
         continue;
       } else if (found->second.ours) {
-        plan_.steps.push_back({&resource, key, Json{{"value", one->value}}, true});
+        Json patch{{"metadata", {{"uid", found->second.uid}}}, {"value", one->value}};
+        plan_.steps.push_back({&resource, key, std::move(patch), true});
       } else {
         plan_.obstacles.push_back("WorkloadPriorityClass " + key.name + " has the value " +
                                   std::to_string(found->second.value) + " there and " +

@@ -48,6 +48,7 @@ struct WorkerHas {
   struct Class {
     std::int32_t value = 0;
     bool ours = false;  ///< it has our origin label
+    std::string uid;
   };
   std::set<std::string> namespaces, cluster_queues;
   std::set<api::ObjectKey> local_queues;
@@ -58,7 +59,7 @@ struct WorkerHas {
 struct ProvideStep {
   const api::ResourceInfo* resource = nullptr;
   api::ObjectKey key;
-  Json body;           ///< the object, or a merge patch of it
+  Json body;           ///< the object, or a merge patch of the one with that UID
   bool patch = false;  ///< of an object of ours
 
   /// "LocalQueue team/main".

@@ -100,7 +100,7 @@ TEST_F(Provide, ALocalQueueLeadsToTheQueueOfTheNameOrToTheOneOfTheAnnotation) {
 }
 
 TEST_F(Provide, WhatOthersHaveMadeStays) {
-  worker_.priority_classes["high"] = {7, false};
+  worker_.priority_classes["high"] = {7, false, "u7"};
   worker_.namespaces = {"team"};
   worker_.local_queues = {{"team", "main"}};
   EXPECT_THAT(steps(), ElementsAre());
@@ -108,7 +108,7 @@ TEST_F(Provide, WhatOthersHaveMadeStays) {
                                            "100 on the hub; it was made by others and stays"));
   worker_.priority_classes["high"].ours = true;
   EXPECT_THAT(steps(), ElementsAre("patch WorkloadPriorityClass high"));
-  EXPECT_EQ(plan_.steps[0].body, Json({{"value", 100}}));
+  EXPECT_EQ(plan_.steps[0].body, Json({{"metadata", {{"uid", "u7"}}}, {"value", 100}}));
 }
 
 TEST_F(Provide, ANamespaceThatIsDeletedOnTheHubGetsNothing) {

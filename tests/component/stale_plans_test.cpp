@@ -220,5 +220,41 @@ TEST_F(StalePlans, ARemovalThatIsLateDoesNotReachACopyThatHasWonSince) {
   EXPECT_EQ(east.get<api::Job>(key("j"))->metadata.uid, uid);
 }
 
+TEST_F(StalePlans, AnUpdateOfACopyReachesNoLaterOneOfThatName) {
+  start_all({"east"});
+  for (const char* value : {"1", "2"}) {
+    apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: p" +
+          std::string(value) + "}, value: " + value + "}");
+  }
+  TestCluster& east = worker("east");
+  east.set_stop_policy("Hold");
+  std::string yaml = remote_job_yaml("j");
+  yaml.insert(yaml.find("kueue.x-k8s.io/queue-name"), "kueue.x-k8s.io/priority-class: p1, ");
+  apply(yaml);
+  until("a copy waits", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  settle();
+  std::string update;
+  network_.faults("east").concerns = [&update](const net::HttpRequest& request) {
+    const bool patch =
+        request.method == "PATCH" && request.target.find("/status") == std::string::npos;
+    if (patch) update = request.body;
+    return patch;
+  };
+  network_.faults("east").drop_before = 1;
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
+                             R"({"metadata":{"labels":{"kueue.x-k8s.io/priority-class":"p2"}}})"));
+  until("the copy is updated", [&] { return !update.empty(); });
+  const api::ObjectKey name = workload_of("j")->metadata.key();
+  const std::string first = east.get<api::Workload>(name)->metadata.uid;
+  ASSERT_TRUE(east.remove(api::Workload::resource, name));
+  until("another copy", [&] {
+    const auto copy = east.get<api::Workload>(name);
+    return copy && copy->metadata.uid != first;
+  });
+  const Status refused = east.patch(api::Workload::resource, name, update);
+  ASSERT_FALSE(refused) << update;
+  EXPECT_THAT(refused.error().what(), HasSubstr("metadata.uid"));
+}
+
 }  // namespace
 }  // namespace regatta::test_support
