@@ -140,6 +140,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   const api::AdmissionCheckState* mine = multikueue_check(hub, workload.status);
   view.deleted = workload.metadata.deleting();
   view.uid = workload.metadata.uid;
+  view.created_at = workload.metadata.creation_timestamp.value_or(TimePoint{});
   if (const api::Condition* c = api::find_condition(status.conditions, conditions::finished);
       c && c->status == api::ConditionStatus::True) {
     view.finished = true;

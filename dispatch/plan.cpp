@@ -859,10 +859,16 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   // 9d. A copy was admitted: write the start lock, remove the losers, create the Job.
   // Before the other checks are Ready there are only copies that an earlier attempt has left.
   if (const auto best = g.local.other_checks_ready ? winner(g) : std::nullopt) {
+    const bool sent = was_sent_unrecorded(g.clusters.at(*best));
+    // The hub may have come back from a backup that lacks the record of the worker with the Job.
+    const Duration hearing = sent ? Duration(0) : hearing_left(g, now, config);
+    if (hearing > Duration(0) && g.local.created_at <= *g.local.leading_since) {
+      look_again(&plan, hearing);
+      return plan;
+    }
     plan.actions.push_back(RecordWinner{*best, "The workload was admitted on \"" + *best + "\"",
                                         why_not_elsewhere(g, *best, now, config)});
     remove_all_but(&plan, g.clusters, *best);
-    const bool sent = was_sent_unrecorded(g.clusters.at(*best));
     if (!sent && !job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});
     return plan;
   }

@@ -89,7 +89,8 @@ struct LocalView {
   std::optional<TimePoint> leading_since;
   /// Some worker was not heard of since then. Whatever it holds is not in the picture.
   bool unheard = false;
-  std::string uid;  ///< breaks ties between clusters, differently for each workload
+  std::string uid;         ///< breaks ties between clusters, differently for each workload
+  TimePoint created_at{};  ///< by the clock of the hub's API server, in whole seconds
 
   /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue.
   /// Otherwise the message of the rejected check.
@@ -324,7 +325,8 @@ struct PlanConfig {
   std::int32_t attempts_max = 0;
   /// How long something that should not last has lasted before the condition Dispatched tells it.
   Duration tell_after = std::chrono::minutes(1);
-  /// How long a new leader waits for the workers that it has not heard of, before it takes a job of
+  /// How long a new leader waits for the workers that it has not heard of, before it starts a job
+  /// that is older than its leadership, and which one of them may run; and before it takes a job of
   /// an evicted workload for one that runs nowhere.
   Duration hear_within = std::chrono::seconds(10);
 };

@@ -902,6 +902,25 @@ TEST(ANewLeader, CreatesNoJobThatAnEarlierOneRecordedBeforeItHasHeardOfAllWorker
   EXPECT_EQ(recorded(5s, 9s, true), "create job on a") << "it recorded that itself";
 }
 
+TEST(ANewLeader, RecordsNoWinnerOfAnOlderWorkloadBeforeItHasHeardOfAllWorkers) {
+  const auto raced = [](Duration age, Duration leading, bool unheard) {
+    Given given = Given{"a", "b"}.admitted("a", 9s);
+    given.local.created_at = now - age;
+    given.local.leading_since = now - leading;
+    given.local.unheard = unheard;
+    return given;
+  };
+  const auto planned = [](const Given& given) { return describe(plan(given, now, PlanConfig{})); };
+  EXPECT_EQ(planned(raced(20s, 9s, true)), "look again in 1s");
+  EXPECT_EQ(planned(raced(20s, 9s, false)), "record winner a, create job on a");
+  EXPECT_EQ(planned(raced(20s, 10s, true)), "record winner a, create job on a");
+  EXPECT_EQ(planned(raced(8s, 9s, true)), "record winner a, create job on a")
+      << "nothing has sent it";
+  Given sent = raced(20s, 9s, true).job("a");
+  sent.clusters["a"].job_unmarked = true;
+  EXPECT_EQ(planned(sent), "record winner a");
+}
+
 Given deleted(Certainty certainty) {
   return Given{"a", "b"}.won("a").admitted("a", 9s).job("a").copy("b").on_hub(certainty).with(
       [](Given& g) { g.local.deleted = true; });

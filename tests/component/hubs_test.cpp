@@ -129,6 +129,27 @@ class Hubs : public Federation {
   std::optional<TestManager> other_manager_;
 };
 
+TEST_F(Hubs, AHubThatComesBackWithoutItsRecordsStartsNothingBesideAWorkerThatIsHeardOfLate) {
+  start_all({"east", "west"});
+  apply(lasting_job_yaml("j"));
+  until("runs", [&] { return job("j").status.active == 1; });
+  settle();
+  const std::string first = *workload_of("j")->status.cluster_name;
+  const std::string second = first == "east" ? "west" : "east";
+  const auto has_job = [&](const std::string& name) {
+    return worker(name).get<api::Job>(key("j")).has_value();
+  };
+  manager_.reset();
+  forget_starts_of_jobs();
+  network_.faults(first).delay_min = network_.faults(first).delay_max = 1s;
+  start_manager();
+  for (Duration passed{0}; passed < 30s; passed += 50ms) {
+    settle(50ms);
+    ASSERT_FALSE(has_job(first) && has_job(second)) << passed.count() << " ms later";
+  }
+  EXPECT_TRUE(has_job(first) || has_job(second));
+}
+
 TEST_F(Hubs, AHubThatComesBackWithoutItsDataRemovesNothingUntilItIsTold) {
   run_many(12);
   manager_.reset();
