@@ -209,6 +209,14 @@ Duration hearing_left(const GroupView& g, TimePoint now, const PlanConfig& confi
   return std::max(Duration(0), *g.local.leading_since + config.hear_within - now);
 }
 
+/// How long a new leader starts no Job for what is older than its leadership: a worker that it has
+/// not heard of yet may hold the Job.
+Duration hearing_left_for(TimePoint since, const GroupView& g, TimePoint now,
+                          const PlanConfig& config) {
+  const Duration left = hearing_left(g, now, config);
+  return left > Duration(0) && since <= *g.local.leading_since ? left : Duration(0);
+}
+
 /// When no worker is left that could report it, the hub's Job is told that its pods are gone.
 /// Otherwise it would count them, and hold its quota, for ever.
 void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
@@ -463,8 +471,8 @@ Plan create_job(Plan plan, const GroupView& g, const ClusterView& v, TimePoint n
     return plan;
   }
   // What an earlier leader recorded may have run elsewhere before, and be left there.
-  const Duration hearing = name.empty() ? Duration(0) : hearing_left(g, now, config);
-  if (hearing > Duration(0) && g.local.check_since <= *g.local.leading_since) {
+  const Duration hearing = hearing_left_for(g.local.check_since, g, now, config);
+  if (!name.empty() && hearing > Duration(0)) {
     look_again(&plan, hearing);
     return plan;
   }
@@ -861,8 +869,8 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (const auto best = g.local.other_checks_ready ? winner(g) : std::nullopt) {
     const bool sent = was_sent_unrecorded(g.clusters.at(*best));
     // The hub may have come back from a backup that lacks the record of the worker with the Job.
-    const Duration hearing = sent ? Duration(0) : hearing_left(g, now, config);
-    if (hearing > Duration(0) && g.local.created_at <= *g.local.leading_since) {
+    const Duration hearing = hearing_left_for(g.local.created_at, g, now, config);
+    if (!sent && hearing > Duration(0)) {
       look_again(&plan, hearing);
       return plan;
     }

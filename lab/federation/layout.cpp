@@ -158,23 +158,26 @@ Result<SandboxState> lay_out(const LayoutOptions& options,
   state.kinds = options.kinds;
   std::vector<std::string> names = worker_names(options.workers);
   names.insert(names.begin(), "hub");
+  bool none_free = false;
+  const auto next_port = [&] {
+    const std::uint16_t port = free_port();
+    none_free = none_free || port == 0;
+    return port;
+  };
   for (const std::string& name : names) {
     ClusterState cluster;
     cluster.name = name;
     cluster.hub = name == "hub";
     cluster.fleet = cluster.hub ? "none" : name.substr(0, name.find('-'));
     cluster.folder = (fs::path(options.folder) / name).string();
-    cluster.port = free_port();
-    cluster.health_port = free_port();
-    cluster.metrics_port = free_port();
+    cluster.port = next_port();
+    cluster.health_port = next_port();
+    cluster.metrics_port = next_port();
     if (!options.assets.empty()) {
-      cluster.etcd_port = free_port();
-      cluster.peer_port = free_port();
+      cluster.etcd_port = next_port();
+      cluster.peer_port = next_port();
     }
-    const bool etcd_has_ports = options.assets.empty() || (cluster.etcd_port && cluster.peer_port);
-    if (!cluster.port || !cluster.health_port || !cluster.metrics_port || !etcd_has_ports) {
-      return Error(Errc::unavailable, "no port of 127.0.0.1 is free");
-    }
+    if (none_free) return Error(Errc::unavailable, "no port of 127.0.0.1 is free");
     add_components(options, cluster, &state.components);
     state.clusters.push_back(std::move(cluster));
   }

@@ -52,6 +52,21 @@ TEST(Layout, RefusesWhatCannotBe) {
   EXPECT_FALSE(lay_out({.kinds = {"cronjob"}}, port));
 }
 
+TEST(Layout, NeedsAPortForEachServer) {
+  int left = 0;
+  const auto some = [&left]() -> std::uint16_t { return left-- > 0 ? 1000 : 0; };
+  const auto errors_with = [&](int ports, const std::string& assets) {
+    left = ports;
+    const auto state = lay_out({.folder = "/s", .assets = assets, .workers = 1}, some);
+    return state ? "" : state.error().what();
+  };
+  const std::string none = "no port of 127.0.0.1 is free";
+  EXPECT_EQ(errors_with(6, ""), "");
+  EXPECT_EQ(errors_with(5, ""), none);
+  EXPECT_EQ(errors_with(10, "/assets"), "");
+  EXPECT_EQ(errors_with(9, "/assets"), none);
+}
+
 TEST(Layout, TheStateFileKeepsEverything) {
   SandboxState state = laid_out({.assets = "/k", .workers = 3, .kinds = {"job", "jobset"}});
   state.components[2].process = {42, 4711};
