@@ -114,14 +114,21 @@ bool are_known(const jobs::Lookup& hub, const std::vector<api::AdmissionCheckSta
   });
 }
 
+/// Whether another slice of its elastic job goes before this one, which came late.
+bool is_stray(const jobs::Lookup& hub, const api::Workload& workload, const jobs::JobPtr& job) {
+  if (!job) return false;
+  std::vector<jobs::WorkloadPtr> slices = hub.workloads_of(jobs::id_of(*job));
+  std::erase_if(
+      slices, [&job](const jobs::WorkloadPtr& one) { return !jobs::is_controlled_by(*one, *job); });
+  return jobs::is_stray(workload, slices);
+}
+
 /// What is known of the other slices of the elastic job.
 void read_other_slices(const jobs::Lookup& hub, const api::Workload& workload,
                        const jobs::JobPtr& job, LocalView* view) {
   if (!job || !jobs::is_slice(workload)) return;
   const std::string key = workload.metadata.key().str();
-  std::vector<jobs::WorkloadPtr> slices;
   for (const jobs::WorkloadPtr& other : hub.workloads_of(jobs::id_of(*job))) {
-    if (jobs::is_controlled_by(*other, *job)) slices.push_back(other);
     if (jobs::replaced_slice(*other) != key) continue;
     view->has_successor = true;
     if (!jobs::keeps_quota(*other)) continue;
@@ -130,7 +137,7 @@ void read_other_slices(const jobs::Lookup& hub, const api::Workload& workload,
     view->superseded |= !same;
     view->overtaken |= same;
   }
-  view->superseded |= jobs::is_stray(workload, slices);
+  view->superseded |= is_stray(hub, workload, job);
 }
 
 LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
@@ -489,10 +496,12 @@ std::optional<std::string> place_of_replaced(const jobs::Lookup& hub,
   if (!jobs::is_slice(workload)) return std::nullopt;
   const jobs::WorkloadPtr before = jobs::find_replaced(hub, workload);
   if (!before) return std::nullopt;
-  // One that is over has left its place to this slice. If this one shows no record, it has not had
-  // it yet, and the Job may only just have been sent there. Otherwise it has lost it since.
+  // One that is over has left its place to this slice, unless that came late. If this one shows no
+  // record, it has not had it yet, and the Job may only just have been sent there. Otherwise it has
+  // lost it since.
   const bool left = jobs::was_replaced(*before) && before->status.cluster_name &&
-                    !before->metadata.deleting() && shows_no_record(workload.status);
+                    !before->metadata.deleting() && shows_no_record(workload.status) &&
+                    !is_stray(hub, workload, jobs::owner_of(hub, workload));
   if (!left && !is_placed(hub, *before)) return std::nullopt;
   const bool theirs = before->metadata.controller() && workload.metadata.controller() &&
                       before->metadata.controller()->uid == workload.metadata.controller()->uid;

@@ -536,6 +536,7 @@ Plan take_over(Plan plan, const GroupView& g, const ClusterView& v, TimePoint no
   }
   // The hub's Job learns its end, and ends its Workload.
   if (v.job_ended || g.local.job_over || v.certainty == Certainty::unreadable) return plan;
+  if (g.local.superseded) return plan;
   if (v.job_out_of_time) return reject_overlong(std::move(plan), name);
   const bool useless = v.copy && is_useless(*v.copy);
   // Its copy would be made to replace that of the later size, which is about to replace this one.

@@ -1471,6 +1471,14 @@ TEST(Plan, ALargerSliceTakesThePlaceThatTheFormerOneHasByNow) {
   EXPECT_EQ(step(given).substr(0, 15), "record winner b") << "it stopped there";
 }
 
+// Both inherited the place from the same one, and the other one has the job.
+TEST(Plan, ALargerSliceThatIsOfNoUseDoesNotTakeTheJobOver) {
+  const auto stray = [](Given& g) { g.local.superseded = true; };
+  EXPECT_EQ(describe(plan(larger_slice().with(stray), now, {})), "look again in 50s");
+  EXPECT_EQ(describe(plan(larger_slice().admitted("a", 1s).with(stray), now, {})),
+            "look again in 50s");
+}
+
 TEST(Plan, AJobThatEndedBeforeItsLargerSizeWasAdmittedHasEndedForIt) {
   const auto ended = [](Given& g) {
     g.local.takes_over = false;

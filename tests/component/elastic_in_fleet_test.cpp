@@ -1,4 +1,5 @@
 // Elastic Jobs that grow and shrink on the worker that runs them.
+#include "lifecycle/lifecycle.h"
 #include "tests/component/federation.h"
 
 namespace regatta::test_support {
@@ -51,10 +52,10 @@ class ElasticJobsInFleet : public Federation {
   void ask_for_four_elsewhere(const std::string& first) {
     ask_elsewhere(first, "second", 4, "default/" + first);
   }
-  /// A slice `name` of the job that has the slice `first`, with quota on the hub for that many pods
-  /// and offered to both workers. `replaced` is the slice that it replaces; empty for none.
-  void ask_elsewhere(const std::string& first, const std::string& name, int pods,
-                     const std::string& replaced) {
+  /// A slice `name` of the job that has the slice `first`, for that many pods. `replaced` is the
+  /// slice that it replaces; empty for none. Returns the status of `first`.
+  Json create_slice(const std::string& first, const std::string& name, int pods,
+                    const std::string& replaced) {
     Json made = cluster_.get(api::Workload::resource, key(first));
     Json status = made["status"];
     made.erase("status");
@@ -69,6 +70,12 @@ class ElasticJobsInFleet : public Federation {
     if (!replaced.empty()) metadata["annotations"][link] = replaced;
     made["spec"]["podSets"][0]["count"] = pods;
     apply(dump_json(made));
+    return status;
+  }
+  /// The same with quota on the hub, and offered to both workers.
+  void ask_elsewhere(const std::string& first, const std::string& name, int pods,
+                     const std::string& replaced) {
+    Json status = create_slice(first, name, pods, replaced);
     Json& assigned = status["admission"]["podSetAssignments"][0];
     assigned["count"] = pods;
     assigned["resourceUsage"]["cpu"] = std::to_string(pods);
@@ -585,6 +592,35 @@ TEST_F(ElasticJobsInFleet, ASizeWhoseCreationCameLateIsNotSent) {
   ASSERT_EQ(live().size(), 1U);
   EXPECT_EQ(live().at(0).metadata.name, first);
   EXPECT_EQ(used(cluster_), "2");
+}
+
+// So does the creation of a larger size: meanwhile another one has replaced the size before it.
+TEST_F(ElasticJobsInFleet, ALargerSizeWhoseCreationCameLateTakesNoPlace) {
+  const std::string name = start_two({"east", "west"});
+  const std::string first = live().at(0).metadata.name;
+  scale(4);
+  until_runs(name, 4);
+  settle_running(name, 10s);
+  ASSERT_EQ(live().size(), 1U);
+  const std::string second = live().at(0).metadata.name;
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.method == "PATCH" && request.body.find("OutOfSync") != std::string::npos;
+  };
+  manager_->faults().drop_before = 1;
+  create_slice(first, "late-one", 3, "default/" + first);
+  until("the hub gives it quota",
+        [&] { return lifecycle::is_reserved(*cluster_.get<api::Workload>(key("late-one"))); });
+  settle_running(name, 20s);
+  expect_same(name);
+  EXPECT_FALSE(cluster_.get<api::Workload>(key("late-one"))->status.cluster_name);
+  EXPECT_EQ(held_by(name), "workloads 1, jobs 1");
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+  manager_->faults().drop_before = 0;
+  settle_running(name, 1min);
+  expect_same(name);
+  EXPECT_EQ(runs(name), 4);
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_EQ(live().at(0).metadata.name, second);
 }
 
 // The former size gets its worker and the larger one its quota in one moment, while each write
