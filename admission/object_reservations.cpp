@@ -26,11 +26,16 @@ std::vector<FrAmount> usage_of(const std::vector<PodSetReservation>& pod_sets, N
 }
 
 /// When an elastic job shrinks, its reclaimable pods are counted anew a moment later, and are fewer
-/// then, unless there are none. Until then they are of its former size.
+/// then, unless there are none. Until then they are of its former size; and so they may be when
+/// both are seen at once, or when nothing of it was seen before. `admitted` is the size that was
+/// admitted.
 Reclaimed reclaimed_of(const api::Workload& workload, const api::PodSet& pod_set,
-                       const Reclaimed& former) {
+                       std::int32_t admitted, const Reclaimed& former) {
   const std::int32_t pods = api::reclaimable_count(workload.status.reclaimable_pods, pod_set.name);
-  return {pods, pods == former.pods ? std::max(former.of, pod_set.count) : pod_set.count};
+  const std::int32_t size = pod_set.count;
+  if (former.of == 0) return {pods, std::max(admitted, size), size};
+  const bool anew = pods != former.pods && size >= former.size;
+  return {pods, anew ? size : std::max(former.of, size), size};
 }
 
 }  // namespace
@@ -79,8 +84,8 @@ std::unique_ptr<Reservation> ObjectBook::read_reservation(const api::Workload& w
       if (wanted.name != pod_set.name) continue;
       if (!assignment.count) pod_set.count = held = wanted.count;
       read_places(assignment, shape.pod_sets[i].pods, &pod_set);
-      pod_set.reclaimed =
-          reclaimed_of(workload, wanted, former.size() > at ? former[at] : Reclaimed());
+      pod_set.reclaimed = reclaimed_of(workload, wanted, pod_set.count,
+                                       former.size() > at ? former[at] : Reclaimed());
       held = std::min(pod_set.remaining(), wanted.count);
     }
     for (const auto& [resource, quantity] : assignment.resource_usage) {

@@ -392,6 +392,42 @@ TEST_F(Waiting, ASliceThatHasShrunkKeepsTheQuotaOfItsPodsUntilTheyAreCountedAnew
   EXPECT_EQ(state_.reader().status("main").flavors_usage[0].resources[0].total.str(), "2");
 }
 
+// A manager that has just started does not know of which size the reclaimable pods are.
+TEST_F(Waiting, ASliceThatHadShrunkBeforeItWasSeenKeepsTheQuotaThatItsPodsMayNeed) {
+  const auto used = [&] {
+    return state_.reader().status("main").flavors_usage[0].resources[0].total.str();
+  };
+  api::Workload object = slice("a", 4);
+  state_.upsert(object, now_);
+  object = with_decision(object, cycle().admitted.at(0));
+  state_.erase_workload({"dev", "a"}, now_);
+  object.spec.pod_sets.front().count = 3;
+  object.status.reclaimable_pods = {{"main", 2}};
+  state_.upsert(object, now_);
+  EXPECT_EQ(used(), "2") << "two of the former four";
+  api::Workload next = slice("b", 3);
+  state_.upsert(next, now_);
+  EXPECT_EQ(cycle().pending.size(), 1U);
+  state_.note_recount(object, now_);
+  EXPECT_EQ(used(), "1") << "two of three";
+  state_.flush(now_ + std::chrono::minutes(1));
+  EXPECT_EQ(cycle().admitted.size(), 1U) << "the other one has its turn";
+  state_.upsert(object, now_);
+  EXPECT_EQ(used(), "4");
+}
+
+TEST_F(Waiting, ASliceThatShrinksWhileItsPodsEndKeepsTheQuotaThatTheOthersMayNeed) {
+  api::Workload object = slice("a", 4);
+  state_.upsert(object, now_);
+  object = with_decision(object, cycle().admitted.at(0));
+  object.status.reclaimable_pods = {{"main", 1}};
+  state_.upsert(object, now_);
+  object.spec.pod_sets.front().count = 3;
+  object.status.reclaimable_pods = {{"main", 2}};
+  state_.upsert(object, now_);
+  EXPECT_EQ(state_.reader().status("main").flavors_usage[0].resources[0].total.str(), "2");
+}
+
 TEST_F(Waiting, ASliceKeepsTheFlavorsOfTheOneItReplaces) {
   state_.upsert(read<api::ResourceFlavor>("{metadata: {name: g}}"));
   state_.upsert(read<api::ClusterQueue>(

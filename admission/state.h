@@ -91,6 +91,9 @@ class State {
   /// The decision is not written, and a new one would fail again: others may have the places, and
   /// nothing is decided before settle_places().
   void give_up_places(const api::Workload& workload, std::uint64_t decision, TimePoint now);
+  /// To be called after upsert() when it is known that the reclaimable pods of this Workload are
+  /// counted of its present size, though it was admitted with a larger one.
+  void note_recount(const api::Workload& workload, TimePoint now);
   /// Queues a workload that was set aside.
   void take_back(const api::ObjectKey& key, const std::string& uid, TimePoint now);
 

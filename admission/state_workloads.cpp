@@ -208,6 +208,19 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   books_.places.read(id, workload, now);
 }
 
+void State::note_recount(const api::Workload& workload, TimePoint now) {
+  const WorkloadId id = books_.workloads.find(workload.metadata.key());
+  if (id == no_id || books_.workloads[id].reservation == nullptr) return;
+  bool known = true;
+  for (PodSetReservation& one : books_.workloads[id].reservation->pod_sets) {
+    known = known && one.reclaimed.of == one.reclaimed.size;
+    one.reclaimed.of = one.reclaimed.size;
+  }
+  if (known) return;
+  update_reserved(id, workload, now);
+  reactivate_after(id, books_.workloads[id].reservation->queue, now);
+}
+
 /// What was read may be older than the write of what was decided on.
 void State::keep_decided_places(WorkloadId id) {
   const PlacesDecision* decision = books_.places.decision(id);

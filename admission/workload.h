@@ -79,9 +79,10 @@ struct ResourceFlavorChoice {
   friend bool operator==(const ResourceFlavorChoice&, const ResourceFlavorChoice&) = default;
 };
 
-/// Reclaimable pods, and the size of the pod set that they were counted of.
+/// Reclaimable pods, the size of the pod set that they were counted of as far as is known, and its
+/// size now.
 struct Reclaimed {
-  std::int32_t pods = 0, of = 0;
+  std::int32_t pods = 0, of = 0, size = 0;
 };
 
 struct PodSetReservation {

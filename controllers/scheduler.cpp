@@ -1,5 +1,7 @@
 #include "controllers/scheduler.h"
 
+#include "jobs/elastic.h"
+#include "jobs/read_job.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 #include "lib/api/origin.h"
@@ -92,13 +94,21 @@ void Scheduler::watch_objects() {
       });
   cluster_.workloads.on_transition(
       [this, &clock](const auto& key, const auto& before, const auto& after) {
-        after ? state_.upsert(*after, clock.now()) : state_.erase_workload(key, clock.now());
+        after ? upsert(*after) : state_.erase_workload(key, clock.now());
         if (!after) {
           pending_.erase(key);
           failures_.erase(before->metadata.uid);
         }
         changed();
       });
+}
+
+void Scheduler::upsert(const api::Workload& workload) {
+  const TimePoint now = cluster_.clock.now();
+  state_.upsert(workload, now);
+  if (workload.status.reclaimable_pods.empty() || !jobs::is_slice(workload)) return;
+  const jobs::JobPtr job = jobs::owner_of(cluster_.objects(), workload);
+  if (job && jobs::has_recounted(*job, workload)) state_.note_recount(workload, now);
 }
 
 void Scheduler::watch_pod_defaults() {
@@ -126,6 +136,10 @@ void Scheduler::changed() {
 
 void Scheduler::start() {
   started_ = true;
+  // Their jobs may have come after them.
+  for (const auto& workload : cluster_.workloads.list()) {
+    if (!workload->status.reclaimable_pods.empty()) upsert(*workload);
+  }
   claims_.start();
   scope_.spawn("scheduler", run());
   for (int i = 0; i < 4; ++i) scope_.spawn("pending", write_pending_conditions());

@@ -107,6 +107,7 @@ class Scheduler {
   Task<> sit_out(api::ObjectKey key, Duration pause);
   Task<Status> write_pending(api::ObjectKey key);
   void watch_objects();
+  void upsert(const api::Workload& workload);
   void watch_pod_defaults();
   void read_again(const std::vector<api::ObjectKey>& workloads);
   // scheduler_places.cpp

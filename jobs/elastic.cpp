@@ -336,6 +336,25 @@ Json slice_update(const GenericJob& job, const GenericJob& copy, const api::Work
   return patch;
 }
 
+bool has_shrunk(const api::Workload& workload, const api::PodSet& set) {
+  if (!workload.status.admission) return false;
+  const auto& all = workload.status.admission->pod_set_assignments;
+  return std::any_of(all.begin(), all.end(), [&](const api::PodSetAssignment& one) {
+    return one.name == set.name && one.count && *one.count > set.count;
+  });
+}
+
+bool has_recounted(const GenericJob& job, const api::Workload& workload) {
+  const std::vector<api::PodSet>& sets = workload.spec.pod_sets;
+  const std::vector<std::int32_t> counts = job.pod_counts();
+  const bool same_size =
+      std::equal(sets.begin(), sets.end(), counts.begin(), counts.end(),
+                 [](const api::PodSet& set, std::int32_t count) { return set.count == count; });
+  return same_size && job.reclaimable_pods() == workload.status.reclaimable_pods &&
+         std::any_of(sets.begin(), sets.end(),
+                     [&](const api::PodSet& set) { return has_shrunk(workload, set); });
+}
+
 api::ObjectMeta marked_as_slice(const JobView& view, api::ObjectMeta metadata) {
   api::StringMap& annotations = metadata.annotations;
   annotations[std::string(api::annotations::elastic_job)] = "true";

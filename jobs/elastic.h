@@ -90,6 +90,13 @@ std::vector<JobAction> end_replaced(const JobView& view, const api::Workload& sl
 Json slice_update(const GenericJob& job, const GenericJob& copy, const api::Workload& slice,
                   bool replaced);
 
+/// The pod set has fewer pods than it was admitted with.
+bool has_shrunk(const api::Workload& workload, const api::PodSet& set);
+
+/// Whether a pod set of the Workload has shrunk, and the reclaimable pods in its status were
+/// counted since. False when that cannot be told from the job.
+bool has_recounted(const GenericJob& job, const api::Workload& workload);
+
 /// The metadata of a Workload that was made for the job, marked as its first slice or as its next
 /// one.
 api::ObjectMeta marked_as_slice(const JobView& view, api::ObjectMeta metadata);

@@ -17,15 +17,6 @@ bool from_workload_class(const std::optional<api::PriorityClassRef>& ref) {
   return ref && ref->kind == api::priority::workload_kind;
 }
 
-/// The pod set has fewer pods than it was admitted with.
-bool has_shrunk(const api::Workload& workload, const api::PodSet& set) {
-  if (!workload.status.admission) return false;
-  const auto& all = workload.status.admission->pod_set_assignments;
-  return std::any_of(all.begin(), all.end(), [&](const api::PodSetAssignment& one) {
-    return one.name == set.name && one.count && *one.count > set.count;
-  });
-}
-
 /// While an elastic job changes its size its Workload has more pods, or fewer. What the Workload
 /// needs no more is what it has beyond the pods that the job will yet need. That the job is smaller
 /// gives nothing back: its Workload shrinks as well, or the job gets its size again. That it is

@@ -246,24 +246,71 @@ TEST_F(ElasticJobs, AJobThatGrewRestartsAfterItsSliceWasDeleted) {
             live().front().metadata.annotation("kueue.x-k8s.io/workload-slice-name"));
 }
 
-TEST_F(ElasticJobs, ReclaimedPodsOfAJobThatShrinksAreCountedAnew) {
-  start_with_queues();
-  std::string yaml = job_yaml("j", 4, "main", R"({kueue.x-k8s.io/elastic-job: "true"})");
-  const std::string before = "completions: 4";
-  yaml.replace(yaml.find(before), before.size(),
-               "completions: 4, completionMode: Indexed, backoffLimitPerIndex: 0");
-  apply(yaml);
-  settle();
-  patch_job_status("j", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":3,"ready":3,
-    "terminating":0,"failed":1,"failedIndexes":"3","uncountedTerminatedPods":{}}})");
-  settle();
-  EXPECT_EQ(used(), "3");
-  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
-                             R"({"spec":{"parallelism":3,"completions":3}})"));
+/// Four Indexed pods with a CPU each, of which the last one has failed for good.
+class ElasticJobWithoutItsLastPod : public ElasticJobs {
+ protected:
+  ElasticJobWithoutItsLastPod() {
+    start_with_queues();
+    std::string yaml = job_yaml("j", 4, "main", R"({kueue.x-k8s.io/elastic-job: "true"})");
+    const std::string before = "completions: 4";
+    yaml.replace(yaml.find(before), before.size(),
+                 "completions: 4, completionMode: Indexed, backoffLimitPerIndex: 0");
+    apply(yaml);
+    settle();
+    patch_job_status("j", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":3,"ready":3,
+      "terminating":0,"failed":1,"failedIndexes":"3","uncountedTerminatedPods":{}}})");
+    settle();
+    EXPECT_EQ(used(), "3");
+  }
+  void shrink_to(int pods) {
+    const std::string size = std::to_string(pods);
+    ASSERT_TRUE(
+        cluster_.patch(api::Job::resource, key("j"),
+                       R"({"spec":{"parallelism":)" + size + R"(,"completions":)" + size + "}}"));
+  }
+};
+
+TEST_F(ElasticJobWithoutItsLastPod, IsCountedAnewWhenItShrinks) {
+  shrink_to(3);
   settle();
   ASSERT_THAT(live(), SizeIs(1));
   EXPECT_THAT(live().front().status.reclaimable_pods, SizeIs(0)) << "index 3 counts no more";
   EXPECT_EQ(used(), "3");
+}
+
+// The hub has changed the Workload, and the manager starts before the reclaimable pods are counted.
+TEST_F(ElasticJobWithoutItsLastPod, KeepsTheQuotaOfTheOthersWhenTheManagerStarts) {
+  apply(job_yaml("first", 1, "main"));
+  settle();
+  apply(job_yaml("second", 1, "main"));
+  settle();
+  ASSERT_EQ(used(), "4");
+  manager_.reset();
+  shrink_to(3);
+  const auto slice = workload_of("j");
+  ASSERT_TRUE(slice);
+  Json spec = cluster_.get(api::Workload::resource, slice->metadata.key())["spec"];
+  spec["podSets"][0]["count"] = 3;
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, slice->metadata.key(),
+                             dump_json(Json{{"spec", spec}})));
+  start_manager();
+  settle();
+  EXPECT_EQ(used(), "4");
+  EXPECT_TRUE(job("second").spec.suspend.value_or(false));
+}
+
+TEST_F(ElasticJobWithoutItsLastPod, HoldsNothingForItWhenTheManagerStartsLater) {
+  patch_job_status("j", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":2,"ready":2,
+    "terminating":0,"failed":2,"failedIndexes":"2,3","uncountedTerminatedPods":{}}})");
+  settle();
+  EXPECT_EQ(used(), "2");
+  shrink_to(3);
+  settle();
+  EXPECT_EQ(used(), "2");
+  manager_.reset();
+  start_manager();
+  settle();
+  EXPECT_EQ(used(), "2") << "of three pods one has failed";
 }
 
 TEST_F(ElasticJobs, AManagerThatComesLateFindsItsWayWithSlices) {
