@@ -336,6 +336,27 @@ api::Workload slice(const std::string& name, int pods, const std::string& replac
   return object;
 }
 
+/// A slice of four pods that runs.
+class RunningSlice : public Waiting {
+ protected:
+  RunningSlice() {
+    state_.upsert(object_, now_);
+    object_ = with_decision(object_, cycle().admitted.at(0));
+  }
+  /// It is read with so many pods, of which these are reclaimable.
+  void read_with(int pods, int reclaimable) {
+    object_.spec.pod_sets.front().count = pods;
+    object_.status.reclaimable_pods.clear();
+    if (reclaimable > 0) object_.status.reclaimable_pods = {{"main", reclaimable}};
+    state_.upsert(object_, now_);
+  }
+  std::string used() {
+    return state_.reader().status("main").flavors_usage[0].resources[0].total.str();
+  }
+
+  api::Workload object_ = slice("a", 4);
+};
+
 TEST_F(Waiting, ASliceThatReplacesAnotherIsChargedForTheDifference) {
   const auto first = slice("a", 3);
   state_.upsert(first, now_);
@@ -358,74 +379,44 @@ TEST_F(Waiting, ASliceThatReplacesAnotherIsChargedForTheDifference) {
             "f, 1 more needed");
 }
 
-TEST_F(Waiting, ASliceThatHasShrunkHoldsWhatItsJobNeeds) {
-  const auto used = [&] {
-    return state_.reader().status("main").flavors_usage[0].resources[0].total.str();
-  };
-  api::Workload object = slice("a", 4);
-  state_.upsert(object, now_);
-  object = with_decision(object, cycle().admitted.at(0));
-  object.status.reclaimable_pods = {{"main", 3}};
-  state_.upsert(object, now_);
+TEST_F(RunningSlice, ThatHasShrunkHoldsWhatItsJobNeeds) {
+  read_with(4, 3);
   EXPECT_EQ(used(), "1");
-  object.spec.pod_sets.front().count = 2;
-  state_.upsert(object, now_);
+  read_with(2, 3);
   EXPECT_EQ(used(), "1") << "three of the former four";
-  state_.upsert(object, now_);
+  read_with(2, 3);
   EXPECT_EQ(used(), "1");
-  object.status.reclaimable_pods = {{"main", 1}};
-  state_.upsert(object, now_);
+  read_with(2, 1);
   EXPECT_EQ(used(), "1");
-  object.status.reclaimable_pods = {};
-  state_.upsert(object, now_);
+  read_with(2, 0);
   EXPECT_EQ(used(), "2");
 }
 
-TEST_F(Waiting, ASliceThatHasShrunkKeepsTheQuotaOfItsPodsUntilTheyAreCountedAnew) {
-  api::Workload object = slice("a", 4);
-  state_.upsert(object, now_);
-  object = with_decision(object, cycle().admitted.at(0));
-  object.status.reclaimable_pods = {{"main", 1}};
-  state_.upsert(object, now_);
-  object.spec.pod_sets.front().count = 2;
-  state_.upsert(object, now_);
-  EXPECT_EQ(state_.reader().status("main").flavors_usage[0].resources[0].total.str(), "2");
+TEST_F(RunningSlice, ThatHasShrunkKeepsTheQuotaOfItsPodsUntilTheyAreCountedAnew) {
+  read_with(4, 1);
+  read_with(2, 1);
+  EXPECT_EQ(used(), "2");
 }
 
 // A manager that has just started does not know of which size the reclaimable pods are.
-TEST_F(Waiting, ASliceThatHadShrunkBeforeItWasSeenKeepsTheQuotaThatItsPodsMayNeed) {
-  const auto used = [&] {
-    return state_.reader().status("main").flavors_usage[0].resources[0].total.str();
-  };
-  api::Workload object = slice("a", 4);
-  state_.upsert(object, now_);
-  object = with_decision(object, cycle().admitted.at(0));
+TEST_F(RunningSlice, ThatHadShrunkBeforeItWasSeenKeepsTheQuotaThatItsPodsMayNeed) {
   state_.erase_workload({"dev", "a"}, now_);
-  object.spec.pod_sets.front().count = 3;
-  object.status.reclaimable_pods = {{"main", 2}};
-  state_.upsert(object, now_);
+  read_with(3, 2);
   EXPECT_EQ(used(), "2") << "two of the former four";
-  api::Workload next = slice("b", 3);
-  state_.upsert(next, now_);
+  state_.upsert(slice("b", 3), now_);
   EXPECT_EQ(cycle().pending.size(), 1U);
-  state_.note_recount(object, now_);
+  state_.note_recount(object_, now_);
   EXPECT_EQ(used(), "1") << "two of three";
   state_.flush(now_ + std::chrono::minutes(1));
   EXPECT_EQ(cycle().admitted.size(), 1U) << "the other one has its turn";
-  state_.upsert(object, now_);
+  state_.upsert(object_, now_);
   EXPECT_EQ(used(), "4");
 }
 
-TEST_F(Waiting, ASliceThatShrinksWhileItsPodsEndKeepsTheQuotaThatTheOthersMayNeed) {
-  api::Workload object = slice("a", 4);
-  state_.upsert(object, now_);
-  object = with_decision(object, cycle().admitted.at(0));
-  object.status.reclaimable_pods = {{"main", 1}};
-  state_.upsert(object, now_);
-  object.spec.pod_sets.front().count = 3;
-  object.status.reclaimable_pods = {{"main", 2}};
-  state_.upsert(object, now_);
-  EXPECT_EQ(state_.reader().status("main").flavors_usage[0].resources[0].total.str(), "2");
+TEST_F(RunningSlice, ThatShrinksWhileItsPodsEndKeepsTheQuotaThatTheOthersMayNeed) {
+  read_with(4, 1);
+  read_with(3, 2);
+  EXPECT_EQ(used(), "2");
 }
 
 TEST_F(Waiting, ASliceKeepsTheFlavorsOfTheOneItReplaces) {

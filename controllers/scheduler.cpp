@@ -138,7 +138,8 @@ void Scheduler::start() {
   started_ = true;
   // Their jobs may have come after them.
   for (const auto& workload : cluster_.workloads.list()) {
-    if (!workload->status.reclaimable_pods.empty()) upsert(*workload);
+    const bool given_back = !workload->status.reclaimable_pods.empty();
+    if (given_back && jobs::is_slice(*workload)) upsert(*workload);
   }
   claims_.start();
   scope_.spawn("scheduler", run());

@@ -114,13 +114,13 @@ bool are_known(const jobs::Lookup& hub, const std::vector<api::AdmissionCheckSta
   });
 }
 
-/// Whether another slice of its elastic job goes before this one, which came late.
-bool is_stray(const jobs::Lookup& hub, const api::Workload& workload, const jobs::JobPtr& job) {
-  if (!job) return false;
-  std::vector<jobs::WorkloadPtr> slices = hub.workloads_of(jobs::id_of(*job));
+/// Whether another slice of its elastic job goes before this one, which came late. `all` are the
+/// Workloads of the job, and of those that had its name before.
+bool is_stray(const api::Workload& workload, const jobs::GenericJob& job,
+              std::vector<jobs::WorkloadPtr> all) {
   std::erase_if(
-      slices, [&job](const jobs::WorkloadPtr& one) { return !jobs::is_controlled_by(*one, *job); });
-  return jobs::is_stray(workload, slices);
+      all, [&job](const jobs::WorkloadPtr& one) { return !jobs::is_controlled_by(*one, job); });
+  return jobs::is_stray(workload, all);
 }
 
 /// What is known of the other slices of the elastic job.
@@ -128,7 +128,8 @@ void read_other_slices(const jobs::Lookup& hub, const api::Workload& workload,
                        const jobs::JobPtr& job, LocalView* view) {
   if (!job || !jobs::is_slice(workload)) return;
   const std::string key = workload.metadata.key().str();
-  for (const jobs::WorkloadPtr& other : hub.workloads_of(jobs::id_of(*job))) {
+  std::vector<jobs::WorkloadPtr> all = hub.workloads_of(jobs::id_of(*job));
+  for (const jobs::WorkloadPtr& other : all) {
     if (jobs::replaced_slice(*other) != key) continue;
     view->has_successor = true;
     if (!jobs::keeps_quota(*other)) continue;
@@ -137,7 +138,7 @@ void read_other_slices(const jobs::Lookup& hub, const api::Workload& workload,
     view->superseded |= !same;
     view->overtaken |= same;
   }
-  view->superseded |= is_stray(hub, workload, job);
+  view->superseded |= is_stray(workload, *job, std::move(all));
 }
 
 LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
@@ -500,8 +501,9 @@ std::optional<std::string> place_of_replaced(const jobs::Lookup& hub,
   // record, it has not had it yet, and the Job may only just have been sent there. Otherwise it has
   // lost it since.
   const bool left = jobs::was_replaced(*before) && before->status.cluster_name &&
-                    !before->metadata.deleting() && shows_no_record(workload.status) &&
-                    !is_stray(hub, workload, jobs::owner_of(hub, workload));
+                    !before->metadata.deleting() && shows_no_record(workload.status);
+  const jobs::JobPtr job = left ? jobs::owner_of(hub, workload) : nullptr;
+  if (job && is_stray(workload, *job, hub.workloads_of(jobs::id_of(*job)))) return std::nullopt;
   if (!left && !is_placed(hub, *before)) return std::nullopt;
   const bool theirs = before->metadata.controller() && workload.metadata.controller() &&
                       before->metadata.controller()->uid == workload.metadata.controller()->uid;

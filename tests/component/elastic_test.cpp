@@ -10,12 +10,13 @@ using testing::SizeIs;
 /// Four CPUs, and a Job that may grow and shrink while it runs.
 class ElasticJobs : public OneCluster {
  protected:
-  void submit(int pods, const std::string& more_labels = "") {
+  void submit(int pods, const std::string& more_labels = "",
+              const std::string& completions = "completions: 100") {
     if (!manager_) start_with_queues();
     std::string yaml =
         job_yaml("j", pods, "main", R"({kueue.x-k8s.io/elastic-job: "true"})", more_labels);
     const std::string before = "completions: " + std::to_string(pods);
-    yaml.replace(yaml.find(before), before.size(), "completions: 100");
+    yaml.replace(yaml.find(before), before.size(), completions);
     apply(yaml);
     settle();
   }
@@ -250,17 +251,20 @@ TEST_F(ElasticJobs, AJobThatGrewRestartsAfterItsSliceWasDeleted) {
 class ElasticJobWithoutItsLastPod : public ElasticJobs {
  protected:
   ElasticJobWithoutItsLastPod() {
-    start_with_queues();
-    std::string yaml = job_yaml("j", 4, "main", R"({kueue.x-k8s.io/elastic-job: "true"})");
-    const std::string before = "completions: 4";
-    yaml.replace(yaml.find(before), before.size(),
-                 "completions: 4, completionMode: Indexed, backoffLimitPerIndex: 0");
-    apply(yaml);
-    settle();
-    patch_job_status("j", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":3,"ready":3,
-      "terminating":0,"failed":1,"failedIndexes":"3","uncountedTerminatedPods":{}}})");
-    settle();
+    submit(4, "", "completions: 4, completionMode: Indexed, backoffLimitPerIndex: 0");
+    fail(1, "3");
     EXPECT_EQ(used(), "3");
+  }
+  void fail(int pods, const std::string& indexes) {
+    const Json status = {{"startTime", "2026-01-01T00:00:00Z"},
+                         {"active", 4 - pods},
+                         {"ready", 4 - pods},
+                         {"terminating", 0},
+                         {"failed", pods},
+                         {"failedIndexes", indexes},
+                         {"uncountedTerminatedPods", Json::object()}};
+    patch_job_status("j", dump_json(Json{{"status", status}}));
+    settle();
   }
   void shrink_to(int pods) {
     const std::string size = std::to_string(pods);
@@ -300,9 +304,7 @@ TEST_F(ElasticJobWithoutItsLastPod, KeepsTheQuotaOfTheOthersWhenTheManagerStarts
 }
 
 TEST_F(ElasticJobWithoutItsLastPod, HoldsNothingForItWhenTheManagerStartsLater) {
-  patch_job_status("j", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":2,"ready":2,
-    "terminating":0,"failed":2,"failedIndexes":"2,3","uncountedTerminatedPods":{}}})");
-  settle();
+  fail(2, "2,3");
   EXPECT_EQ(used(), "2");
   shrink_to(3);
   settle();
