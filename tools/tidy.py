@@ -77,7 +77,7 @@ FIREWALL = {
     "sqlite3.h": {"lab/apiserver"},
     "re2/": {"lib/manifest/schema"},
     "boost/url": {"kubeconfig", "lib/kube", "lab/apiserver"},
-    "CLI/": {"cli", "lab", "bench"},
+    "CLI/": {"cli", "lab", "bench", "tests/sim"},
 }
 # Folders that are tests as a whole: nothing of them ships.
 TESTS = {"tests", "bench", "e2e"}

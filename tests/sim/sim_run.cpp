@@ -2,13 +2,15 @@
 #include "tests/sim/federation.h"
 
 #include <chrono>
+#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <memory>
-#include <sstream>
+#include <string>
 #include <sys/resource.h>
+#include <vector>
 
 namespace regatta::simtest {
 namespace {
@@ -16,62 +18,49 @@ namespace {
 struct Command {
   std::uint64_t seeds = 100, first = 1;
   bool history = false;
-  bool wrong = false;
   SimOptions options;
 };
 
-const char* const usage =
-    "usage: %s [--seeds N] [--first S] [--history] [--log CLUSTER]\n"
-    "       [--dispatcher NAME] [--workers N] [--jobs N] [--faults-seconds N]\n"
-    "       [--with TROUBLE,...] [--only TROUBLE,...]\n"
-    "--history prints what happens, --log what the managers of a cluster log meanwhile.\n"
-    "--with adds kinds of trouble to every history, --only draws no others. The kinds:\n";
+std::vector<std::string> trouble_names() {
+  std::vector<std::string> names;
+  for (const TroubleInfo& info : all_troubles()) names.push_back(info.name);
+  return names;
+}
 
-std::set<Trouble> troubles_of(const char* text, bool* wrong) {
+std::set<Trouble> troubles(const std::vector<std::string>& names) {
   std::set<Trouble> out;
-  std::istringstream names(text);
-  for (std::string name; std::getline(names, name, ',');) {
-    const auto trouble = trouble_of(name);
-    if (trouble) out.insert(*trouble);
-    *wrong = *wrong || !trouble;
-  }
+  for (const std::string& name : names) out.insert(trouble_of(name).value());
   return out;
 }
 
-Command read(int argc, char** argv) {
-  Command command;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
-    if (word == "--history") {
-      command.history = true;
-    } else if (!value) {
-      command.wrong = true;
-    } else if (word == "--seeds") {
-      command.seeds = std::strtoull(argv[++i], nullptr, 10);
-    } else if (word == "--first") {
-      command.first = std::strtoull(argv[++i], nullptr, 10);
-    } else if (word == "--workers") {
-      command.options.workers = std::atoi(argv[++i]);
-    } else if (word == "--jobs") {
-      command.options.jobs = std::atoi(argv[++i]);
-    } else if (word == "--faults-seconds") {
-      command.options.faults_end = std::chrono::seconds(std::atoi(argv[++i]));
-    } else if (word == "--log") {
-      command.options.log_of = argv[++i];
-      command.history = true;
-    } else if (word == "--dispatcher") {
-      command.options.dispatcher = argv[++i];
-    } else if (word == "--with") {
-      command.options.always = troubles_of(argv[++i], &command.wrong);
-    } else if (word == "--only") {
-      command.options.only = troubles_of(argv[++i], &command.wrong);
-    } else {
-      command.wrong = true;
-    }
-  }
-  command.options.keep_history = command.history;
-  return command;
+struct TroubleNames {
+  std::vector<std::string> always, only;
+};
+
+void add_options(CLI::App* app, Command* command, TroubleNames* names) {
+  SimOptions& options = command->options;
+  constexpr int most = std::numeric_limits<int>::max();
+  app->add_option("--seeds", command->seeds, "How many histories")
+      ->check(CLI::Range(1, most))
+      ->capture_default_str();
+  app->add_option("--first", command->first, "The seed of the first")->capture_default_str();
+  app->add_flag("--history", command->history, "Print what happens");
+  app->add_option("--log", options.log_of,
+                  "Print it with what the managers of this cluster log: hub, a, b, …");
+  app->add_option("--dispatcher", options.dispatcher,
+                  "As dispatcherName in the configuration; otherwise each world draws its own");
+  app->add_option("--workers", options.workers)->check(CLI::Range(1, most))->capture_default_str();
+  app->add_option("--jobs", options.jobs)->check(CLI::Range(1, most))->capture_default_str();
+  app->add_option_function<int>(
+         "--faults-seconds", [&options](int s) { options.faults_end = std::chrono::seconds(s); },
+         "When the faults end, in virtual time (90)")
+      ->check(CLI::Range(0, most));
+  app->add_option("--with", names->always, "Kinds of trouble, by commas, that every world has")
+      ->delimiter(',')
+      ->check(CLI::IsMember(trouble_names()).description(""));
+  app->add_option("--only", names->only, "Kinds of trouble of which worlds draw, instead of all")
+      ->delimiter(',')
+      ->check(CLI::IsMember(trouble_names()).description(""));
 }
 
 void print(const SimOptions& options, const SimResult& result) {
@@ -138,13 +127,21 @@ int run(Command command) {
 
 /// regatta_sim_run: one history for each seed.
 int main(int argc, char** argv) {
-  const auto command = regatta::simtest::read(argc, argv);
-  if (command.wrong) {
-    std::fprintf(stderr, regatta::simtest::usage, argv[0]);
-    for (const auto& info : regatta::simtest::all_troubles()) {
-      std::fprintf(stderr, "  %s\n", info.name);
-    }
-    return 2;
+  using namespace regatta::simtest;
+  CLI::App app("Simulates the federation under faults, one history for each seed.",
+               "regatta_sim_run");
+  Command command;
+  TroubleNames names;
+  add_options(&app, &command, &names);
+  app.footer("Kinds of trouble: " + CLI::detail::join(trouble_names(), ", "));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
   }
-  return regatta::simtest::run(command);
+  command.options.always = troubles(names.always);
+  if (app.count("--only") > 0) command.options.only = troubles(names.only);
+  command.history = command.history || app.count("--log") > 0;
+  command.options.keep_history = command.history;
+  return run(command);
 }
