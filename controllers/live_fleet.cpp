@@ -173,6 +173,13 @@ std::string host_of(const api::Workload& workload) {
   return status.cluster_name ? *status.cluster_name : api::evicted_from(status).value_or("");
 }
 
+/// The same, or of a larger slice of an elastic job that has none: where the job runs meanwhile.
+std::string host_of_job(const clusters::LocalCluster& hub, const api::Workload& workload) {
+  const std::string host = host_of(workload);
+  if (!host.empty()) return host;
+  return dispatch::place_of_replaced(hub.objects(), workload).value_or("");
+}
+
 /// When the Workload was sent to its recorded cluster, as far as that is known.
 TimePoint sent_at(const clusters::LocalCluster& hub, const api::Workload& workload) {
   const auto* check = dispatch::multikueue_check(hub.objects(), workload.status);
@@ -268,7 +275,7 @@ void LiveFleet::for_each_worker(const api::ObjectKey& workload,
   OnHub local{workload, workload.str(), hub_.workloads.get(workload), nullptr};
   if (local.workload) local.job = jobs::owner_of(hub_.objects(), *local.workload);
   std::set<std::string> holders = may_hold(fleet_, workload, local.job);
-  const std::string recorded = local.workload ? host_of(*local.workload) : "";
+  const std::string recorded = local.workload ? host_of_job(hub_, *local.workload) : "";
   if (!recorded.empty()) holders.insert(recorded);
   const TimePoint sent = local.workload ? sent_at(hub_, *local.workload) : TimePoint::min();
   const auto look = [&](const std::string& name, bool holds) {

@@ -71,7 +71,7 @@ class FleetView {
   virtual ~FleetView() = default;
   using Visit = std::function<void(const std::string& name, const WorkerView& worker)>;
   /// Calls `visit` once for each worker that is in `listed` or is recorded as the one that runs the
-  /// workload, and for each that may hold something of it.
+  /// workload, or the slice that it is to replace, and for each that may hold something of it.
   virtual void for_each_worker(const api::ObjectKey& workload,
                                const std::vector<std::string>& listed,
                                const Visit& visit) const = 0;

@@ -245,12 +245,20 @@ std::optional<Trouble> refusal_of_copies(const GroupView& g) {
                  "No worker cluster that is asked takes the workload" + text, since};
 }
 
-/// The Job runs on a lost worker under a slice that was replaced.
+/// The Job runs on a lost worker under a slice that was replaced, or is to be.
 std::optional<Trouble> lost_before_it_grew(const GroupView& g, TimePoint now,
                                            const PlanConfig& config) {
   for (const auto& [name, v] : g.clusters) {
-    const bool there = v.listed && v.job == RemoteJob::ours && v.job_left_behind;
-    if (!there || v.connected || !v.lost_since) continue;
+    const bool seen = v.job == RemoteJob::ours && v.job_left_behind;
+    const bool there = v.listed && (seen || name == g.local.place_of_replaced);
+    if (!there || v.connected) continue;
+    if (v.unknown && v.certainty == Certainty::unreadable) {
+      return Trouble{reasons::worker_lost,
+                     "The MultiKueueCluster of worker cluster " + quoted(name) +
+                         " cannot be read; the job goes on there with its former size",
+                     g.local.quota_reserved_at};
+    }
+    if (!v.lost_since) continue;
     const TimePoint until = given_up_at(g, v, now, config);
     if (until <= now) continue;
     return Trouble{reasons::worker_lost,

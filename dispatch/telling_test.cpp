@@ -209,6 +209,20 @@ TEST(Telling, ALostWorkerThatRunsTheFormerSizeIsWaitedFor) {
   EXPECT_EQ(told(g), "");
 }
 
+TEST(Telling, AWorkerThatHasTheFormerSizeAndCannotBeReadIsWaitedFor) {
+  GroupView g = racing();
+  g.local.place_of_replaced = "b";
+  g.clusters["b"].connected = false;
+  g.clusters["b"].unknown = true;
+  g.clusters["b"].certainty = Certainty::unreadable;
+  EXPECT_EQ(
+      told(g),
+      "WorkerLost: The MultiKueueCluster of worker cluster \"b\" cannot be read; the job goes "
+      "on there with its former size");
+  g.local.place_of_replaced.clear();
+  EXPECT_EQ(told(g), "");
+}
+
 TEST(Telling, AJobThatRunsOnTheHubMissesNoWorker) {
   GroupView g = racing();
   lose(&g, "a", 5min);

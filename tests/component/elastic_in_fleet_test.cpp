@@ -245,6 +245,54 @@ TEST_F(GrowsWhileChecksChange, TheCheckThatFindsWorkersMayBeExchanged) {
   grows_at(name);
 }
 
+/// The queue asks for no check when the larger size gets its quota, so that one has no place, and
+/// the smaller one, which has it, is replaced.
+class GrowsWithoutItsCheck : public GrowsWhileChecksChange {
+ protected:
+  void grow() {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                               R"({"spec":{"admissionChecksStrategy":null}})"));
+    settle();
+    scale(4);
+    settle();
+    const std::vector<api::Workload> left = live();
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_THAT(condition(left[0].status.conditions, "Admitted"), HasSubstr("True"));
+    EXPECT_FALSE(left[0].status.cluster_name);
+    ask_for(R"({"name":"mk"})");
+  }
+};
+
+TEST_F(GrowsWithoutItsCheck, WhereItRuns) {
+  const std::string name = start_two({"east", "west"});
+  grow();
+  until_runs(name, 4);
+  settle_running(name, 5s);
+  expect_same(name);
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+}
+
+TEST_F(GrowsWithoutItsCheck, WhereItRunsThoughThatWorkerCannotBeReadYet) {
+  const std::string name = start_two({"east", "west"});
+  manager_.reset();
+  const Json conditions =
+      cluster_.get(api::MultiKueueCluster::resource, api::ObjectKey(name))["status"]["conditions"];
+  make_unreadable(api::MultiKueueCluster::resource, name);
+  start_manager();
+  grow();
+  settle_running(name, 1h);
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+  EXPECT_EQ(condition(live().at(0).status.conditions, "Dispatched"),
+            "Unknown WorkerLost: The MultiKueueCluster of worker cluster \"" + name +
+                "\" cannot be read; the job goes on there with its former size");
+  ASSERT_TRUE(cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey(name),
+                             dump_json(Json{{"status", {{"conditions", conditions}}}}), "status"));
+  until_runs(name, 4);
+  settle_running(name, 5s);
+  expect_same(name);
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+}
+
 TEST_F(ElasticJobsInFleet, ShrinksWhereItRuns) {
   const std::string name = start_two({"east", "west"});
   const api::Workload first = live().at(0);
