@@ -1,22 +1,29 @@
 #include "tests/sim/chaos.h"
 #include "tests/sim/federation.h"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <chrono>
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <ctime>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace regatta::simtest {
 namespace {
 
 struct Command {
-  std::uint64_t seeds = 100, first = 1;
+  std::uint64_t seeds = 100, first = 1, processes = 1;
   bool history = false;
   SimOptions options;
 };
@@ -44,6 +51,10 @@ void add_options(CLI::App* app, Command* command, TroubleNames* names) {
       ->check(CLI::Range(1, most))
       ->capture_default_str();
   app->add_option("--first", command->first, "The seed of the first")->capture_default_str();
+  app->add_option("--processes", command->processes,
+                  "How many work side by side; a history is printed by one")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
   app->add_flag("--history", command->history, "Print what happens");
   app->add_option("--log", options.log_of,
                   "Print it with what the managers of this cluster log: hub, a, b, …");
@@ -95,31 +106,113 @@ void print(const std::map<std::string, int>& deeds) {
   }
 }
 
-int run(Command command) {
-  tell_progress(&command.options);
-  const auto begin = Wall::now();
-  const std::clock_t cpu = std::clock();
-  std::uint64_t bad = 0;
+/// What came of some of the seeds.
+struct Tally {
+  std::uint64_t passed = 0;
+  std::vector<std::uint64_t> failed;
   std::map<std::string, int> deeds;
-  for (std::uint64_t seed = command.first; seed < command.first + command.seeds; ++seed) {
-    command.options.seed = seed;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Tally, passed, failed, deeds)
+
+void add(Tally* all, const Tally& some) {
+  all->passed += some.passed;
+  all->failed.insert(all->failed.end(), some.failed.begin(), some.failed.end());
+  for (const auto& [deed, times] : some.deeds) all->deeds[deed] += times;
+}
+
+/// Every `step`th seed, from number `begin` on.
+Tally run_some(Command command, std::uint64_t begin, std::uint64_t step) {
+  tell_progress(&command.options);
+  Tally tally;
+  for (std::uint64_t i = begin; i < command.seeds; i += step) {
+    command.options.seed = command.first + i;
     const SimResult result = run_federation(command.options);
     if (command.history) std::fputs(result.history.c_str(), stdout);
-    if (!result.violations.empty()) ++bad;
-    for (const auto& [deed, times] : result.deeds) deeds[deed] += times;
+    const bool ok = result.violations.empty();
+    add(&tally,
+        {ok, ok ? std::vector<std::uint64_t>() : std::vector{command.options.seed}, result.deeds});
     print(command.options, result);
   }
-  print(deeds);
+  return tally;
+}
+
+/// A process that runs some of the seeds and writes its tally into the pipe.
+struct Lane {
+  pid_t process = -1;
+  FILE* tally = nullptr;
+};
+
+std::optional<Lane> start_lane(const Command& command, std::uint64_t begin) {
+  int ends[2];
+  if (::pipe(ends) != 0) return std::nullopt;
+  const pid_t process = ::fork();
+  if (process != 0) {
+    ::close(ends[1]);
+    return Lane{process, ::fdopen(ends[0], "r")};
+  }
+  // What this process has printed so far is flushed: the seeds come line by line.
+  const std::string text = Json(run_some(command, begin, command.processes)).dump();
+  FILE* out = ::fdopen(ends[1], "w");
+  const bool written = std::fputs(text.c_str(), out) >= 0 && std::fclose(out) == 0;
+  std::_Exit(written ? 0 : 1);
+}
+
+/// Nothing when the process has ended too early.
+std::optional<Tally> tally_of(const Lane& lane) {
+  if (lane.process < 0 || !lane.tally) return std::nullopt;
+  std::string text;
+  for (int c = std::fgetc(lane.tally); c != EOF; c = std::fgetc(lane.tally)) text += char(c);
+  std::fclose(lane.tally);
+  int status = 0;
+  ::waitpid(lane.process, &status, 0);
+  if (status != 0) return std::nullopt;
+  return Json::parse(text).get<Tally>();
+}
+
+/// By several processes side by side.
+Tally run_all(const Command& command) {
+  if (command.processes == 1) return run_some(command, 0, 1);
+  std::vector<std::optional<Lane>> lanes;
+  for (std::uint64_t i = 0; i < command.processes; ++i) lanes.push_back(start_lane(command, i));
+  Tally all;
+  for (const std::optional<Lane>& lane : lanes) {
+    if (const auto tally = lane ? tally_of(*lane) : std::nullopt) add(&all, *tally);
+  }
+  std::sort(all.failed.begin(), all.failed.end());
+  return all;
+}
+
+double seconds_of(const rusage& usage) {
+  const auto seconds = [](const timeval& time) {
+    return double(time.tv_sec) + 1e-6 * double(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+int run(const Command& command) {
+  const auto begin = Wall::now();
+  const Tally all = run_all(command);
   const double wall = std::chrono::duration<double>(Wall::now() - begin).count();
-  const double busy = double(std::clock() - cpu) / CLOCKS_PER_SEC;
+  print(all.deeds);
+  rusage own{}, lanes{};
+  ::getrusage(RUSAGE_SELF, &own);
+  ::getrusage(RUSAGE_CHILDREN, &lanes);
+  const double busy = seconds_of(own) + seconds_of(lanes);
+  const std::uint64_t done = all.passed + all.failed.size();
   std::printf("%llu passed, %llu failed; %.2f seeds per second, %.2f per CPU second\n",
-              static_cast<unsigned long long>(command.seeds - bad),
-              static_cast<unsigned long long>(bad), double(command.seeds) / wall,
-              double(command.seeds) / busy);
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  std::printf("%.1f CPU seconds, %.0f MB at most\n", busy, double(usage.ru_maxrss) / 1024);
-  return bad == 0 ? 0 : 1;
+              static_cast<unsigned long long>(all.passed),
+              static_cast<unsigned long long>(all.failed.size()), double(done) / wall,
+              double(done) / busy);
+  std::printf("%.1f CPU seconds, %.0f MB at most in one process\n", busy,
+              double(std::max(own.ru_maxrss, lanes.ru_maxrss)) / 1024);
+  for (const std::uint64_t seed : all.failed) {
+    std::printf("failed: seed %llu\n", static_cast<unsigned long long>(seed));
+  }
+  if (done < command.seeds) {
+    std::printf("%llu seeds were not run: a process has ended too early\n",
+                static_cast<unsigned long long>(command.seeds - done));
+  }
+  return all.passed == command.seeds ? 0 : 1;
 }
 
 }  // namespace
@@ -131,6 +224,7 @@ int main(int argc, char** argv) {
   CLI::App app("Simulates the federation under faults, one history for each seed.",
                "regatta_sim_run");
   Command command;
+  command.processes = std::max(1U, std::thread::hardware_concurrency());
   TroubleNames names;
   add_options(&app, &command, &names);
   app.footer("Kinds of trouble: " + CLI::detail::join(trouble_names(), ", "));
@@ -143,5 +237,6 @@ int main(int argc, char** argv) {
   if (app.count("--only") > 0) command.options.only = troubles(names.only);
   command.history = command.history || app.count("--log") > 0;
   command.options.keep_history = command.history;
+  command.processes = command.history ? 1 : std::min(command.processes, command.seeds);
   return run(command);
 }
