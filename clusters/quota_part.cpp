@@ -41,12 +41,27 @@ Json readable_part(const Json& value, const char* section) {
   return out;
 }
 
+/// `stored` with what `seen` tells of the quota that both hold.
+api::Workload with_quota_of(const api::Workload& seen, api::Workload stored) {
+  stored.status.admission = seen.status.admission;
+  stored.status.reclaimable_pods = seen.status.reclaimable_pods;
+  const auto& pod_sets = seen.spec.pod_sets;
+  if (pod_sets.size() == stored.spec.pod_sets.size() && pod_sets != stored.spec.pod_sets) {
+    stored.spec.pod_sets = pod_sets;
+    stored.raw_spec = {};
+  }
+  return stored;
+}
+
+bool tell_the_same(const api::Workload& a, const api::Workload& b) {
+  return a.status.admission == b.status.admission &&
+         a.status.reclaimable_pods == b.status.reclaimable_pods &&
+         a.spec.pod_sets == b.spec.pod_sets;
+}
+
 }  // namespace
 
 Result<jobs::WorkloadPtr> part_with_quota(const Json& value, const api::Workload* stored) {
-  if (stored && api::holds_quota(*stored)) {
-    return Error(Errc::not_found, "an older version holds the quota");
-  }
   Json known = value;
   for (const char* section : {"spec", "status"}) known[section] = readable_part(value, section);
   Result<api::Workload> part = api::from_json<api::Workload>(known);
@@ -60,6 +75,12 @@ Result<jobs::WorkloadPtr> part_with_quota(const Json& value, const api::Workload
     conditions.push_back(std::move(reserved));
   }
   if (!api::holds_quota(*part)) return Error(Errc::not_found, "it holds no quota");
+  if (stored && api::holds_quota(*stored)) {
+    part = with_quota_of(*part, *stored);
+    if (tell_the_same(*part, *stored)) {
+      return Error(Errc::not_found, "an older version holds the same quota");
+    }
+  }
   part->metadata.resource_version = "1";
   return std::make_shared<const api::Workload>(std::move(*part));
 }

@@ -9,8 +9,9 @@ namespace regatta::clusters {
 /// holds, which nothing else may get. Each field that cannot be read is left out by itself. Whether
 /// it holds quota is not left open: with an admission it does, unless it is known to have none.
 ///
-/// `not_found` when there is no quota to keep, or `stored`, an older version that could be read,
-/// holds it already.
+/// When `stored`, an older version that could be read, holds quota, all else is as in that one.
+///
+/// `not_found` when there is no quota to keep, or `stored` holds the same already.
 Result<jobs::WorkloadPtr> part_with_quota(const Json& value, const api::Workload* stored);
 
 }  // namespace regatta::clusters

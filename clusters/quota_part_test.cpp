@@ -91,5 +91,31 @@ TEST(QuotaPart, AnOlderVersionStaysOnlyIfItHoldsQuota) {
   EXPECT_TRUE(part("/status/conditions/1", odd_condition, &pending));
 }
 
+TEST(QuotaPart, OfAnOlderVersionTheQuotaIsThatOfThePresentOne) {
+  auto holding = api::from_json<api::Workload>(admitted());
+  ASSERT_TRUE(holding);
+  holding->status.reclaimable_pods = {{"main", 1}};
+  holding->status.cluster_name = "east";
+  const auto of = [&](const char* place, const Json& value) {
+    const auto kept = part(place, value, &*holding);
+    EXPECT_TRUE(kept) << kept.error().what();
+    return kept ? **kept : api::Workload();
+  };
+  // The API server went back to a state in which no pod had ended.
+  const api::Workload restored = of("/status/conditions/1", odd_condition);
+  EXPECT_EQ(restored.status.reclaimable_pods.size(), 0u);
+  EXPECT_EQ(restored.status.cluster_name, "east") << "all else is kept";
+  EXPECT_EQ(restored.metadata.resource_version, "1");
+  holding->status.reclaimable_pods = {};
+  holding->status.admission->pod_set_assignments[0].count = 1;
+  holding->spec.pod_sets[0].count = 1;
+  const api::Workload larger = of("/status/conditions/1", odd_condition);
+  EXPECT_EQ(larger.status.admission->pod_set_assignments[0].count, 2);
+  EXPECT_EQ(larger.spec.pod_sets[0].count, 2);
+  // Of a field that cannot be read the older version tells.
+  EXPECT_EQ(of("/spec/podSets/0/count", "many").spec.pod_sets[0].count, 1);
+  EXPECT_EQ(part("/status/admission", "all", &*holding).error().code(), Errc::not_found);
+}
+
 }  // namespace
 }  // namespace regatta::clusters
