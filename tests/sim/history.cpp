@@ -71,6 +71,12 @@ bool refused_by_other_check(const Json& workload) {
   return false;
 }
 
+/// The MultiKueueCluster of that worker; null when there is none.
+apiserver::StoredPtr member_of(apiserver::Store& hub, const std::string& worker) {
+  const apiserver::Shelf* members = hub.find_shelf("multikueueclusters.kueue.x-k8s.io");
+  return members ? members->find("", worker) : nullptr;
+}
+
 }  // namespace
 
 std::string Author::text() const {
@@ -114,6 +120,11 @@ void History::disturbed(const Author& process, const char* how) {
 void History::process_started(const Author& process) {
   started_[process.identity] = now();
   disturbed(process, "starts");
+  for (auto& [ends, link] : links_) {
+    if (ends.first != process.cluster || ends.first == ends.second) continue;
+    const auto member = member_of(*stores_.at(ends.first), ends.second);
+    link.hidden = link.hidden || (member && is_newer(member->value()));
+  }
 }
 
 void History::process_leads(const Author& process) {
@@ -278,7 +289,11 @@ void History::read_configuration() {
   for (auto& [ends, link] : links_) {
     if (ends.first == ends.second) continue;
     apiserver::Store& hub = *stores_.at(ends.first);
-    const apiserver::Shelf* clusters = hub.find_shelf("multikueueclusters.kueue.x-k8s.io");
+    const apiserver::StoredPtr member = member_of(hub, ends.second);
+    if (link.hidden && !(member && is_newer(member->value()))) {
+      link.hidden = false;
+      link.hidden_until = now();
+    }
     const auto secret =
         hub.find_shelf("secrets")->find("kueue-system", ends.second + "-kubeconfig");
     const apiserver::Shelf* configs = hub.find_shelf("multikueueconfigs.kueue.x-k8s.io");
@@ -293,7 +308,7 @@ void History::read_configuration() {
     if (given != link.kubeconfig) link.given = now();
     link.kubeconfig = given;
     link.configured =
-        clusters && clusters->find("", ends.second) && secret && !given.empty() &&
+        member && secret && !given.empty() &&
         !(refused_.contains(ends) && refuses(ends.first, ends.second, token_in(secret->value())));
   }
 }
@@ -593,6 +608,13 @@ std::optional<SteadyPoint> History::sound_since(const std::string& hub,
   const auto found = links_.find({hub, worker});
   if (found == links_.end() || !found->second.sound) return std::nullopt;
   return found->second.since;
+}
+
+std::optional<SteadyPoint> History::hidden_until(const std::string& hub,
+                                                 const std::string& worker) const {
+  const auto found = links_.find({hub, worker});
+  if (found == links_.end()) return std::nullopt;
+  return found->second.hidden ? now() : found->second.hidden_until;
 }
 
 std::optional<SteadyPoint> History::hears_since(const std::string& hub,

@@ -161,6 +161,10 @@ class History {
   /// the worker takes, and requests and watches pass without faults; nullopt: it is not so. Of the
   /// hub itself: its own API server.
   std::optional<SteadyPoint> sound_since(const std::string& hub, const std::string& worker) const;
+  /// Until when a process of the hub that started meanwhile could not read the worker's
+  /// MultiKueueCluster, and so had no way there; now while there is such a process. nullopt: that
+  /// has not happened.
+  std::optional<SteadyPoint> hidden_until(const std::string& hub, const std::string& worker) const;
   /// Since when it hears what happens there. Once a link was faulty, a watch may have fallen
   /// silent.
   std::optional<SteadyPoint> hears_since(const std::string& hub, const std::string& worker) const;
@@ -209,6 +213,8 @@ class History {
     std::string kubeconfig;  ///< in its Secret, and since when
     SteadyPoint given{};
     std::optional<SteadyPoint> unlisted;
+    bool hidden = false;  ///< see hidden_until()
+    std::optional<SteadyPoint> hidden_until;
     bool sound = true;
     SteadyPoint since{};
     std::vector<std::pair<SteadyPoint, SteadyPoint>> cuts;  ///< those that are over

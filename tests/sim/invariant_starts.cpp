@@ -127,7 +127,12 @@ class NoDoubleStart final : public Invariant {
     const bool undisturbed = seen_since < SteadyPoint{} + Duration(1000);
     const bool anew = *sound <= history_.started(sent.author);
     const Duration takes = undisturbed ? Duration(0) : anew ? Duration(10s) : expected_.sees_within;
-    const SteadyPoint back = seen_since + takes;
+    SteadyPoint back = seen_since + takes;
+    // A hub that went back may have lost the record of a worker that it cannot read now.
+    const auto hidden = history_.hidden_until(sent.author.cluster, worker);
+    if (hidden && history_.restored_within(sent.author.cluster, ever)) {
+      back = std::max(back, *hidden + Duration(10s));
+    }
     bool seen = false;
     history_.each_job(worker, [&](const apiserver::StoredPtr& object) {
       const std::string uid = uid_of(object->value());
