@@ -71,17 +71,25 @@ bool is_spoilt(const RemoteCopy& copy) {
   return copy.finished || copy.deactivating || copy.drift == Drift::other;
 }
 
+/// Its worker took the admission back. There is no Job to stop, and so nothing that would take the
+/// quota back, unless the worker does so by itself.
+bool is_stuck(const ClusterView& v) {
+  return v.copy && v.copy->evicted && v.copy->admitted_at && v.job == RemoteJob::absent;
+}
+
 /// It is about to be gone, or is another Workload's.
 bool is_leaving(const RemoteCopy& copy) {
   return copy.deleting || copy.removal_begun || copy.of_another_life;
 }
 
-/// Removes a copy that is spoilt or of an earlier attempt. In the first case the next one waits.
+/// Removes a copy that is spoilt, stuck or of an earlier attempt. In the last case the next one
+/// does not wait.
 void remove_useless(Plan* plan, const std::string& name, const ClusterView& v) {
   const std::size_t before = plan->actions.size();
   remove(plan, name, v);
   if (plan->actions.size() == before || !v.copy) return;
-  std::get<RemoveRemote>(plan->actions.back()).useless = is_spoilt(*v.copy) && !is_leaving(*v.copy);
+  std::get<RemoveRemote>(plan->actions.back()).useless =
+      (is_spoilt(*v.copy) || is_stuck(v)) && !is_leaving(*v.copy);
 }
 
 void remove_all_but(Plan* plan, const Clusters& clusters, const std::string& kept) {
@@ -735,7 +743,7 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
         v.listed && v.kind_served && contains(nominated, name) && !refused(g.local, name);
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
     const bool stale =
-        holds_own_job(v) ||
+        holds_own_job(v) || is_stuck(v) ||
         (v.copy && (is_spoilt(*v.copy) || v.copy->removal_begun || v.copy->of_another_life));
     if (!wanted) {
       remove(plan, name, v);

@@ -237,6 +237,19 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].copy->finished = Finish{"Succeeded", "done", now};
              }),
              "remove copy on a"},
+        Case{"a_copy_that_was_evicted_and_has_no_job_to_stop_is_sent_anew",
+             Given{"a"}.admitted("a", 10s).with([](Given& g) {
+               g.clusters["a"].copy->evicted = true;
+             }),
+             "remove copy on a"},
+        Case{"unless_a_job_there_may_have_to_stop",
+             Given{"a"}.admitted("a", 10s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->evicted = true;
+               g.clusters["a"].job_under_other_slice = true;
+             }),
+             ""},
+        Case{"one_that_waits_again_after_an_eviction_is_left_to_its_worker",
+             Given{"a"}.copy("a").with([](Given& g) { g.clusters["a"].copy->evicted = true; }), ""},
         Case{"a_copy_that_may_still_be_deleted_does_not_win",
              Given{"a", "b"}.admitted("a", 9s).removal_begun("a").admitted("b", 1s),
              "record winner b, remove copy on a, create job on b"},

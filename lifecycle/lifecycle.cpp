@@ -1,6 +1,7 @@
 #include "lifecycle/lifecycle.h"
 
 #include "admission/cycle.h"
+#include "jobs/plan.h"
 #include "lib/api/check_retries.h"
 #include "lib/api/eviction_record.h"
 #include "lib/api/execution.h"
@@ -318,14 +319,33 @@ void restart(Draft* d, const LifecycleView& view) {
   }
 }
 
+/// The larger size of an elastic job, which has the quota of the smaller one. The copy of a first
+/// slice replaces "_", which is none.
+bool replaces_slice(const api::Workload& w) {
+  const std::string key(api::annotations::workload_slice_replacement_for);
+  const std::string& smaller = w.metadata.annotation(key);
+  return !smaller.empty() && !smaller.ends_with("/_");
+}
+
+/// Evicted and stopping: only the job can end this. A copy of a hub's Workload that no job has
+/// taken has none to be stopped, and none that could start.
+void stop(Draft* d) {
+  const api::Workload& w = d->workload;
+  const bool untaken = api::made_on_hub(w.metadata) && w.metadata.owner_references.empty();
+  if (!untaken || replaces_slice(w) || !holds_quota(d->status)) return;
+  api::Workload stopped = w;
+  stopped.status = std::move(d->status);
+  d->status = jobs::drop_reservation(stopped, d->now);
+}
+
 /// spec.active is false: the workload must not hold quota.
 void deactivate(Draft* d) {
   const api::Condition* target =
       api::find_condition(d->status.conditions, conditions::deactivation_target);
-  const api::Condition* evicted = api::find_condition(d->status.conditions, conditions::evicted);
   if (says_evicted(d->status) && !target) {
-    // The job is still stopping.
+    stop(d);
     if (holds_quota(d->status)) return;
+    const auto* evicted = api::find_condition(d->status.conditions, conditions::evicted);
     if (evicted->reason.starts_with(reasons::deactivated)) {
       return set_pending(d, reasons::deactivated, evicted->message);
     }
@@ -374,11 +394,9 @@ bool obey_rejection(Draft* d) {
 }
 
 /// The workload took its quota over from a smaller slice of its job, whose pods run; an eviction
-/// has stopped them. The copy of a first slice replaces "_", which is none.
+/// has stopped them.
 bool runs_as_larger_slice(const api::Workload& w) {
-  const std::string key(api::annotations::workload_slice_replacement_for);
-  const std::string& smaller = w.metadata.annotation(key);
-  return !smaller.empty() && !smaller.ends_with("/_") && w.status.evictions.empty();
+  return replaces_slice(w) && w.status.evictions.empty();
 }
 
 /// Checks a workload that holds quota for failed checks and stopped queues. True when that decides.
@@ -510,8 +528,8 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   // about checks.
   const bool sync = reserved || !w.status.admission_checks.empty();
   if (sync && view.cluster_queue.exists) sync_checks(d, view.required_checks, view.kept_checks);
-  // 7. Evicted and stopping: only the job can end this.
-  if (reserved && says_evicted(w.status)) return;
+  // 7. Evicted and stopping.
+  if (reserved && says_evicted(w.status)) return stop(d);
   if (obey_rejection(d)) return;
   if (reserved) {
     if (guard_reservation(d, view)) return;

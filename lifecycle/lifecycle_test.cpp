@@ -70,6 +70,13 @@ api::Workload with_check(api::Workload w, api::CheckState state, const std::stri
   return w;
 }
 
+/// A hub has sent it, and its job has not come yet.
+api::Workload copy(api::Workload w) {
+  w.metadata.labels["kueue.x-k8s.io/multikueue-origin"] = "hub";
+  w.metadata.owner_references.clear();
+  return w;
+}
+
 LifecycleView open_queues(std::vector<std::string> checks = {}) {
   LifecycleView view;
   view.local_queue = view.cluster_queue = {true, true, api::StopPolicy::None};
@@ -167,10 +174,12 @@ api::Workload sent_to(const char* worker, api::Workload w) {
   return w;
 }
 /// It has quota instead of that smaller slice, and its check is Pending.
-api::Workload larger_slice(const char* smaller) {
-  api::Workload w = with_check(reserved(), api::CheckState::Pending);
+api::Workload replacing(const char* smaller, api::Workload w) {
   w.metadata.annotations["kueue.x-k8s.io/workload-slice-replacement-for"] = smaller;
   return w;
+}
+api::Workload larger_slice(const char* smaller) {
+  return replacing(smaller, with_check(reserved(), api::CheckState::Pending));
 }
 api::Workload evicted_once(api::Workload w) {
   w.status.evictions.push_back({"Preempted", "", 1});
@@ -224,6 +233,14 @@ INSTANTIATE_TEST_SUITE_P(
              "True Deactivated: The workload is deactivated"},
         Case{"an_evicted_one_is_left_to_its_job", evicted("Preempted", true), open_queues(),
              "Admitted", "True Admitted: m", false},
+        Case{"an_evicted_copy_that_no_job_has_taken_has_none_to_stop",
+             copy(evicted("Preempted", true)), open_queues(), "QuotaReserved",
+             "False PendingEvaluation: because"},
+        Case{"but_one_that_has_the_quota_of_a_smaller_slice_may_have",
+             copy(replacing("default/small", evicted("Preempted", true))), open_queues(),
+             "Admitted", "True Admitted: m", false},
+        Case{"nor_has_an_inactive_one", inactive(copy(evicted("Preempted", true))), open_queues(),
+             "QuotaReserved", "False Deactivated: The workload is deactivated"},
         Case{"one_without_quota_that_nothing_is_known_of_is_the_schedulers", pending(),
              open_queues(), "QuotaReserved", "", false},
         Case{"a_missing_local_queue_is_named", pending(), missing(true), "QuotaReserved",

@@ -348,6 +348,37 @@ TEST_F(Life, AClassWhoseValueBecomesLowerLetsAWaitingJobPreempt) {
   wait_started("waits");
 }
 
+// Its hub was away before it could send the job.
+TEST_F(Life, ACopyThatNoJobHasTakenGivesItsQuotaToItsPreemptor) {
+  start();
+  apply(priority_class("high", 100));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: copy, namespace: default, labels: {kueue.x-k8s.io/multikueue-origin: hub}}
+spec:
+  queueName: main
+  podSets:
+  - name: main
+    count: 4
+    template:
+      spec:
+        restartPolicy: Never
+        containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]
+)");
+  const auto copy = [&] { return cluster_.get<api::Workload>(key("copy"))->status.conditions; };
+  until("admitted", [&] { return condition(copy(), "Admitted").starts_with("True"); });
+  apply(job_yaml("urgent", 4, "main", "{}", label("high")));
+  wait_started("urgent");
+  EXPECT_THAT(condition(copy(), "Evicted"), HasSubstr("True Preempted"));
+  EXPECT_THAT(condition(copy(), "QuotaReserved"), HasSubstr("False "));
+  run_job("urgent", 4);
+  complete_job("urgent", 4);
+  until("admitted again", [&] { return condition(copy(), "Admitted").starts_with("True"); });
+}
+
 TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
   start();
   apply(priority_class("high", 100));
