@@ -184,10 +184,11 @@ bool taken_back(const LocalView& local) {
 
 /// The status of the Job there is believed: it is that of the recorded cluster, or of the one that
 /// an eviction remembers. If that is not remembered it may have been any cluster that is listed, or
-/// any at all if it is not known which are.
+/// any at all if it is not known which are; none if it is known that none was recorded.
 bool may_report(const GroupView& g, const std::string& name, const ClusterView& v) {
   if (!g.local.cluster_name.empty()) return name == g.local.cluster_name;
   if (g.local.evicted_from) return name == *g.local.evicted_from;
+  if (g.local.never_ran) return false;
   return v.listed || g.local.config_missing || g.local.check == CheckState::none;
 }
 
@@ -370,15 +371,14 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       continue;
     }
     // An end that no worker may tell would be waited for in vain.
-    if (!may_report(g, name, v) || (g.local.never_ran && v.job_ended)) {
+    if (!may_report(g, name, v)) {
       remove(&plan, name, v);
       continue;
     }
     // While another worker holds the Job, too, neither says how it ended, unless it is remembered
     // which of them ran it.
     const bool counts = g.local.evicted_from || !job_elsewhere(g.clusters, name);
-    if (v.copy->finished && !not_an_end(g.local, *v.copy->finished) && counts &&
-        !g.local.never_ran) {
+    if (v.copy->finished && !not_an_end(g.local, *v.copy->finished) && counts) {
       // The Job ended before it could be stopped. Its result counts.
       return finish_with(std::move(plan), name, v, now, config);
     }

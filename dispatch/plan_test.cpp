@@ -685,6 +685,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"nor_on_any_when_none_was_recorded",
              Given{"a"}.evicted(true).ended("a").with([](Given& g) { g.local.never_ran = true; }),
              "remove job and copy on a, release job"},
+        Case{"nor_does_the_hub_tell_how_a_job_goes_on_that_none_was_sent",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
+               g.local.never_ran = true;
+               g.clusters["a"].copy->deactivating = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a, release job, look again in 55s"},
         Case{"nor_on_one_that_is_listed_when_another_is_known_to_have_run_it",
              Given{"a", "b"}.evicted(true).ended("a").with([](Given& g) {
                g.local.evicted_from = "b";
