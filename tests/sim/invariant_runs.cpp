@@ -38,6 +38,10 @@ class NoNeedlessStop final : public Invariant {
       if (c.type == apiserver::ChangeType::deleted) checks_.erase(key);
       return;
     }
+    if (c.kind == Resource::workloads && !cluster_name_of(c.object->value()).empty()) {
+      const std::string key = c.object->ns() + "/" + c.object->name();
+      sent_by_[{c.cluster, key}] = sending_check(c.object->value());
+    }
     const bool keeps = c.kind == Resource::jobs && expected_.keeping.contains(c.cluster);
     // A copy may be believed to be one that cannot be decoded.
     const bool garbles = c.kind == Resource::workloads && c.cluster == expected_.garbled;
@@ -152,11 +156,13 @@ class NoNeedlessStop final : public Invariant {
     const auto since = history_.unlisted_since(run.hub, run.worker);
     if (!since || expected_.lying.contains(run.worker) || run.over < *since + 5s) return;
     if (run.began + 2s > *since || !undisturbed(history_, run, *since - 1s)) return;
-    // A Workload whose check is gone, or was meanwhile, is followed to its end.
+    // A Workload whose check is gone, or was meanwhile, is followed to its end. When it is evicted,
+    // it loses that check.
     const apiserver::Shelf* all = history_.store(run.hub).find_shelf(workloads);
-    const auto found = all->objects().find(run.workload);
-    if (found == all->objects().end()) return;
-    const auto check = checks_.find({run.hub, sending_check(found->second->value())});
+    if (!all->objects().contains(run.workload)) return;
+    const auto by = sent_by_.find({run.hub, run.workload});
+    if (by == sent_by_.end()) return;
+    const auto check = checks_.find({run.hub, by->second});
     if (check == checks_.end() || check->second > *since) return;
     history_.violated(run.workload + " goes on for long on " + run.worker +
                       ", which is not listed");
@@ -248,6 +254,8 @@ class NoNeedlessStop final : public Invariant {
   std::map<std::string, std::vector<Kept>> jobs_;  ///< on workers that keep nothing; by Workload
   /// Since when there are checks, by cluster and name.
   std::map<std::pair<std::string, std::string>, SteadyPoint> checks_;
+  /// By hub and Workload: the check that sent it to the worker that was recorded last.
+  std::map<std::pair<std::string, std::string>, std::string> sent_by_;
   UsedFacts used_;
 };
 
