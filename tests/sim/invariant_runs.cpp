@@ -89,12 +89,14 @@ class NoNeedlessStop final : public Invariant {
     }
   };
 
-  /// Of what the hub did not see go it asks again within a minute.
+  /// Of what the hub did not see go it asks again within a minute, once it has a way there.
   SteadyPoint unseen_until(const Kept& one, const Run& run) const {
     const auto heard = history_.hears_since(run.hub, one.worker);
-    const bool seen = heard && *heard <= one.until;
-    if (one.until >= run.recorded || seen) return run.recorded;
-    return std::min(run.recorded + 1min, run.created);
+    if (heard && *heard <= one.until) return run.recorded;
+    const auto sound = history_.sound_since(run.hub, one.worker);
+    const SteadyPoint gone = std::min(one.until, run.created);
+    const SteadyPoint from = std::max({run.recorded, gone, sound.value_or(run.recorded)});
+    return std::min(from + 1min, run.created);
   }
 
   /// From when on nothing kept the Job from being created. A copy of its Workload that cannot be
