@@ -169,11 +169,16 @@ void History::becomes_readable(const std::string& cluster, const api::ObjectKey&
   note(cluster + " has one object less that is of a newer version: " + key.str());
 }
 
-std::optional<SteadyPoint> History::unreadable_until(const std::string& key) const {
-  const auto some = unreadable_of_.find(key);
-  if (some != unreadable_of_.end() && some->second > 0) return now();
-  const auto found = unreadable_until_.find(key);
-  return found == unreadable_until_.end() ? std::nullopt : std::optional(found->second);
+std::optional<SteadyPoint> History::unreadable_until(const std::string& hub,
+                                                     const std::string& record) const {
+  std::optional<SteadyPoint> last;
+  for (const auto& [key, until] : unreadable_until_) {
+    if (record_of(hub, key) == record) last = std::max(last.value_or(until), until);
+  }
+  for (const auto& [key, some] : unreadable_of_) {
+    if (some > 0 && record_of(hub, key) == record) return now();
+  }
+  return last;
 }
 
 void History::note(const std::string& what) {

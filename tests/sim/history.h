@@ -146,9 +146,10 @@ class History {
   /// The name of the record that has that Workload ("namespace/name"): its own, or that of the
   /// first one of its elastic Job.
   const std::string& record_of(const std::string& hub, const std::string& workload) const;
-  /// Until when an object of that key was last one that a manager cannot decode, on any cluster;
-  /// now while there is one.
-  std::optional<SteadyPoint> unreadable_until(const std::string& key) const;
+  /// Until when a Workload of that record was last one that a manager cannot decode, on any
+  /// cluster; now while there is one.
+  std::optional<SteadyPoint> unreadable_until(const std::string& hub,
+                                              const std::string& record) const;
   /// By "namespace/name".
   const Record* record(const std::string& hub, const std::string& workload) const;
   const std::map<std::string, Record>& records(const std::string& hub) const;

@@ -99,13 +99,24 @@ class NoNeedlessStop final : public Invariant {
     return std::min(from + 1min, run.created);
   }
 
+  /// What happened then on any cluster was heard there at once.
+  bool heard_everywhere(const std::string& hub, SteadyPoint then) const {
+    std::vector<std::string> all = history_.workers();
+    all.push_back(hub);
+    return std::all_of(all.begin(), all.end(), [&](const std::string& cluster) {
+      const auto heard = history_.hears_since(hub, cluster);
+      return heard && *heard <= then;
+    });
+  }
+
   /// From when on nothing kept the Job from being created. A copy of its Workload that cannot be
   /// decoded did, and that of a worker that keeps one of the same Workload, if the hub saw all of
   /// it; also its job on another worker that the hub could not remove for want of a way there.
   SteadyPoint free_to_start(const Run& run) const {
     SteadyPoint from = run.recorded;
-    if (const auto until = history_.unreadable_until(run.workload)) {
-      from = std::max(from, std::min(*until, run.created));
+    if (const auto until = history_.unreadable_until(run.hub, run.workload)) {
+      from = heard_everywhere(run.hub, *until) ? std::max(from, std::min(*until, run.created))
+                                               : run.created;
     }
     if (const auto jobs = jobs_.find(run.workload); jobs != jobs_.end()) {
       for (const Kept& one : jobs->second) {
