@@ -1,6 +1,7 @@
 #include "lifecycle/lifecycle.h"
 
 #include "admission/cycle.h"
+#include "jobs/elastic.h"
 #include "jobs/plan.h"
 #include "lib/api/check_retries.h"
 #include "lib/api/eviction_record.h"
@@ -322,8 +323,7 @@ void restart(Draft* d, const LifecycleView& view) {
 /// The larger size of an elastic job, which has the quota of the smaller one. The copy of a first
 /// slice replaces "_", which is none.
 bool replaces_slice(const api::Workload& w) {
-  const std::string key(api::annotations::workload_slice_replacement_for);
-  const std::string& smaller = w.metadata.annotation(key);
+  const std::string& smaller = jobs::replaced_slice(w);
   return !smaller.empty() && !smaller.ends_with("/_");
 }
 

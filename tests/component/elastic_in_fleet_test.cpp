@@ -261,15 +261,18 @@ class GrowsWithoutItsCheck : public GrowsWhileChecksChange {
     EXPECT_FALSE(left[0].status.cluster_name);
     ask_for(R"({"name":"mk"})");
   }
+  void grows_there_alone(const std::string& name) {
+    until_runs(name, 4);
+    settle_running(name, 5s);
+    expect_same(name);
+    EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+  }
 };
 
 TEST_F(GrowsWithoutItsCheck, WhereItRuns) {
   const std::string name = start_two({"east", "west"});
   grow();
-  until_runs(name, 4);
-  settle_running(name, 5s);
-  expect_same(name);
-  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+  grows_there_alone(name);
 }
 
 TEST_F(GrowsWithoutItsCheck, WhereItRunsThoughThatWorkerCannotBeReadYet) {
@@ -287,10 +290,7 @@ TEST_F(GrowsWithoutItsCheck, WhereItRunsThoughThatWorkerCannotBeReadYet) {
                 "\" cannot be read; the job goes on there with its former size");
   ASSERT_TRUE(cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey(name),
                              dump_json(Json{{"status", {{"conditions", conditions}}}}), "status"));
-  until_runs(name, 4);
-  settle_running(name, 5s);
-  expect_same(name);
-  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+  grows_there_alone(name);
 }
 
 TEST_F(ElasticJobsInFleet, ShrinksWhereItRuns) {

@@ -582,7 +582,7 @@ const Mutant mutants[] = {
      {crashes, late, noise, job_kinds},
      200},
     {"deletes_by_name", deletes_by_name, {late, out_of_sync, recreations}, 200},
-    {"misses_deletions_on_workers", misses_deletions_on_workers, {worker_evictions}, 30},
+    {"misses_deletions_on_workers", misses_deletions_on_workers, {worker_evictions}, 7},
     {"takes_over_with_old_caches",
      takes_over_with_old_caches,
      {crashes, standby, deaf_standby, worker_evictions, kinds},

@@ -128,9 +128,13 @@ Tally run_some(Command command, std::uint64_t begin, std::uint64_t step) {
     command.options.seed = command.first + i;
     const SimResult result = run_federation(command.options);
     if (command.history) std::fputs(result.history.c_str(), stdout);
-    const bool ok = result.violations.empty();
-    add(&tally,
-        {ok, ok ? std::vector<std::uint64_t>() : std::vector{command.options.seed}, result.deeds});
+    Tally one{0, {}, result.deeds};
+    if (result.violations.empty()) {
+      one.passed = 1;
+    } else {
+      one.failed = {command.options.seed};
+    }
+    add(&tally, one);
     print(command.options, result);
   }
   return tally;
